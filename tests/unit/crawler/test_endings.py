@@ -15,6 +15,8 @@ def test_a_crawl_that_ends_before_all_is_fetched_says_what_waits_and_until_when(
     assert why_over(Grant((), 1000, None), stats) == "Nothing is left to fetch"
     assert "until 2026-11-24 14:12Z" in why_over(Grant((), 1000, 1795529520000), stats)
     assert "until 2026-11-24 14:13Z" in why_over(Grant((), 1000, 1795529520001), stats)
+    hour_behind = Grant((), 1000, 1795529520000, clock_ahead_ms=-3_600_000)
+    assert "until 2026-11-24 15:12Z" in why_over(hour_behind, stats), "by the clock that people look at"
     spent = "The crawl's budget of pages is spent"
     assert why_over(Grant((), 1000, 5000, "pages"), stats) == spent
     assert why_over(Grant((), 1000, None, narrowed=True), stats) == spent
