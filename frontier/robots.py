@@ -35,6 +35,7 @@ LONGEST_DELAY_S = RETRY_AFTER_CAP_MS / 1000
 MOST_ALLOWS = 100
 _NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
+_CRAWL_DELAY = "Crawl-delay"
 _AGENT = frozenset({"user-agent", "useragent", "user agent"})
 _ALLOW = frozenset({"allow"})
 _DISALLOW = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
@@ -43,7 +44,7 @@ _FIELDS = {
     **dict.fromkeys(_AGENT, "User-agent"),
     **dict.fromkeys(_ALLOW, "Allow"),
     **dict.fromkeys(_DISALLOW, "Disallow"),
-    **dict.fromkeys(_DELAY, "Crawl-delay"),
+    **dict.fromkeys(_DELAY, _CRAWL_DELAY),
 }
 _LINE_END = re.compile("\r\n|\r|\n")
 # What str.splitlines takes for a line end and RFC 9309 does not.
@@ -99,7 +100,7 @@ class Rules:
     def closed(self) -> bool:
         """Whether nothing at all may be fetched: neither what no rule speaks of nor what some Allow line of ours does.
         Never with more than :data:`MOST_ALLOWS` of these: each is held against all rules, and all wait meanwhile."""
-        rules = _own_rules(self._lines, self._agent)
+        rules = _own(self._lines, self._agent, _RULES)
         spoken_of = {value.rstrip("$") for field, value in rules if field == "Allow" and value}
         urls = "/", "/that/no/rule/speaks/of", *spoken_of
         return len(spoken_of) <= MOST_ALLOWS and not any(map(self.allowed, urls))
@@ -114,7 +115,7 @@ class Rules:
         wanted = "Allow" if self.allowed(url) else "Disallow"
         matching = [
             value
-            for field, value in _own_rules(self._lines, self._agent)
+            for field, value in _own(self._lines, self._agent, _RULES)
             # a file of this rule alone, turned into a Disallow
             if field == wanted and not Protego.parse(f"User-agent: {_US}\nDisallow: {value}").can_fetch(url, _US)
         ]
@@ -183,29 +184,20 @@ def _plain(lines: list[tuple[str, str]], agent: str) -> Iterator[str]:
             yield f"{field}: {value}"
 
 
-def _own_rules(lines: list[tuple[str, str]], agent: str) -> Iterator[tuple[str, str]]:
+def _own(lines: list[tuple[str, str]], agent: str, fields: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The lines of these fields, which belong to the User-agent lines before them, of the agent's groups."""
     ours = in_agents = False
     for field, value in lines:
         if field == "User-agent":
             ours = (ours and in_agents) or _named(value) == agent
             in_agents = True
-        elif field in _RULES:
+        elif field in fields:
             in_agents = False
             if ours:
                 yield field, value
 
 
 def _delay(lines: list[tuple[str, str]], agent: str) -> float | None:
-    found: list[float] = []
-    ours = in_agents = False
-    for field, value in lines:
-        if field == "User-agent":
-            ours = (ours and in_agents) or _named(value) == agent
-            in_agents = True
-        elif field in _RULES:
-            in_agents = False
-        elif field == "Crawl-delay":
-            in_agents = False
-            if ours and _NUMBER.fullmatch(value):
-                found.append(min(float(value), LONGEST_DELAY_S))
-    return max(found, default=None)
+    own = _own(lines, agent, _RULES | {_CRAWL_DELAY})
+    said = (float(value) for field, value in own if field == _CRAWL_DELAY and _NUMBER.fullmatch(value))
+    return max((min(seconds, LONGEST_DELAY_S) for seconds in said), default=None)
