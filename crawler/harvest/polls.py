@@ -82,7 +82,8 @@ class Polls:
         """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names, `fetched_us` is
         when it was asked for."""
         kind, problem = self._kind(lease), "too_large" if "truncated" in response.flags else ""
-        if kind == "index" and not answers.may_follow(answers.directives(response, frozenset(), self._user_agent)):
+        said = answers.directives(response, frozenset(), self._user_agent)
+        if _leads_on(kind, response.status) and not answers.may_follow(said):
             problem = _NOFOLLOW
         return harvest.Answer(
             asked=asked,
@@ -105,7 +106,7 @@ class Polls:
 
     def poll(self, lease: Lease, facts: harvest.Answer) -> harvest.PollResult:
         """What came of the poll; the costly part, pure, so that it may run in any thread."""
-        if facts.kind == "index" and not facts.problem:  # a page, which may ask robots not to follow its links
+        if _leads_on(facts.kind, facts.status) and not facts.problem:
             page = read_page(facts.body, facts.asked, facts.header("content-type") or None, self._user_agent)
             if not answers.may_follow(page.robots_meta):
                 facts = replace(facts, problem=_NOFOLLOW)
@@ -227,6 +228,12 @@ def _items(
         Candidate(url, source=source, depth=depth, score=_NEWS, memo=item_memo(entry, facts, counted=counted))
         for url, entry in {entry.url: entry for entry in entries}.items()
     ]
+
+
+def _leads_on(kind: str, status: int) -> bool:
+    """Whether it is a page that may ask robots not to follow its links; what one says that is missing or gone does not
+    hide that it is."""
+    return kind == "index" and 200 <= status < 300
 
 
 def _source_of(feed: str) -> str:

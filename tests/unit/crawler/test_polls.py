@@ -47,9 +47,14 @@ def lease(url: str, kind: Kind = Kind.FEED, memo: bytes = b"") -> Lease:
 
 
 def ask(
-    these: Polls, found: Lease, body: bytes, *sitemaps: str, headers: Mapping[str, str] = MappingProxyType({})
+    these: Polls,
+    found: Lease,
+    body: bytes,
+    *sitemaps: str,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    status: int = 200,
 ) -> Finding:
-    response = Response(found.url, body=body, headers={"Content-Type": "text/xml", **headers})
+    response = Response(found.url, status, body=body, headers={"Content-Type": "text/xml", **headers})
     facts = these.facts(response, found, found.url, sitemaps)
     return these.finding(found, facts, these.poll(found, facts), answers.result_of(response))
 
@@ -377,3 +382,15 @@ def test_an_index_page_that_asks_robots_not_to_follow_its_links_leads_nowhere(he
     assert closed.warnings == (f"{page.url}: failing at its first poll: nofollow",)
     opened = ask(these, replace(page, memo=closed.memo or b""), LIST, headers=html)
     assert len(opened.links) == 5
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-Robots-Tag": "nofollow"}])
+def test_that_an_index_page_is_gone_is_told_whatever_it_asks_of_robots(headers: Mapping[str, str]) -> None:
+    """As pages of errors often do; and one that was not to be followed before is asked once more, too."""
+    these, html = polls(f'[[index]]\nurl = "{HOME}/news"\n'), {"Content-Type": "text/html", **headers}
+    page, head = lease(f"{HOME}/news"), b'<meta name="robots" content="noindex,nofollow">'
+    closed = ask(these, page, head + LIST, headers=html)
+    gone = ask(these, replace(page, memo=closed.memo or b""), head, headers=html, status=410)
+    assert gone.again_in_ms
+    missing = ask(these, page, head, headers=html, status=404)
+    assert missing.warnings == (f"{page.url}: failing at its first poll: status 404",)
