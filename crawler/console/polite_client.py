@@ -198,10 +198,8 @@ class PoliteClient:
                 location = ""
         host.robots, record = fetched, answers.robots_record(fetched.status, fetched.body, whole=fetched.ok)
         now = time.monotonic()
-        if record.kind != "disallow":
-            host.again = now + self._robots_age_s
-        elif there.told > now:
-            host.again = there.told
+        asks_to_wait = record.kind == "disallow" and there.told > now
+        host.again = there.told if asks_to_wait else now + self._robots_age_s
         rules = Rules.of(record, self._token)
         host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
         host.due = max(host.due, now + host.delay_s)

@@ -110,13 +110,23 @@ def test_a_robots_txt_beyond_the_limit_of_an_answer_counts_as_in_a_crawl(limit: 
         assert [fetch(f"{home}/{path}").problem for path in ("public", "private/")] == said
 
 
-def test_a_robots_txt_that_only_failed_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    with answering(lambda path: (500, {})) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
-        for later_s in (0, 86_400):
-            now = time.monotonic() + later_s
-            monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=lambda now=now: now))
-            assert fetch(f"{home}/page").problem == "robots_denied"
-    assert asked == ["/robots.txt"]
+def test_a_robots_txt_that_only_failed_is_asked_for_again_a_day_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it is read anew: that a machine was offline meanwhile ended a run of days for all of its hosts."""
+    begun = time.monotonic()
+    told = [b"", (500, {}), b""]
+    with (
+        answering(lambda path: told.pop() if path == "/robots.txt" else b"") as (home, asked),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        for later_s, problem in (
+            (0, ""),
+            (86_400, "robots_denied"),
+            (172_799, "robots_denied"),
+            (172_800, ""),
+        ):
+            monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=lambda now=begun + later_s: now))
+            assert fetch(f"{home}/page").problem == problem
+    assert asked == ["/robots.txt", "/page", "/robots.txt", "/robots.txt", "/page"]
 
 
 def test_a_crawl_delay_holds_from_the_robots_txt_that_says_it_on() -> None:
