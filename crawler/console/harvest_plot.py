@@ -34,7 +34,7 @@ def draw(days: Mapping[str, HarvestRow], feeds: Sequence[HarvestRow], path: Path
         }.items()
     ):
         above.bar([place + (offset - 1.5) * 0.2 for place in places], figures, 0.2, label=label)
-    step = max(1, len(names) // _DATES)
+    step = len(names) // _DATES + 1
     above.set_xticks(places[::step], names[::step], rotation=45, ha="right")
     above.set_title("Harvest by day")
     above.legend()
