@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,18 +114,13 @@ def test_a_robots_txt_beyond_the_limit_of_an_answer_counts_as_in_a_crawl(limit: 
 def test_a_robots_txt_that_only_failed_is_asked_for_again_a_day_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it is read anew: that a machine was offline meanwhile ended a run of days for all of its hosts."""
     begun = time.monotonic()
-    told = [b"", (500, {}), b""]
+    told: list[bytes | tuple[int, dict[str, str]]] = [b"", (500, {}), b""]
     with (
         answering(lambda path: told.pop() if path == "/robots.txt" else b"") as (home, asked),
         BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
     ):
-        for later_s, problem in (
-            (0, ""),
-            (86_400, "robots_denied"),
-            (172_799, "robots_denied"),
-            (172_800, ""),
-        ):
-            monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=lambda now=begun + later_s: now))
+        for later_s, problem in ((0, ""), (86_401, "robots_denied"), (172_799, "robots_denied"), (172_802, "")):
+            monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=partial(float, begun + later_s)))
             assert fetch(f"{home}/page").problem == problem
     assert asked == ["/robots.txt", "/page", "/robots.txt", "/robots.txt", "/page"]
 
