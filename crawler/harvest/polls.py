@@ -81,11 +81,7 @@ class Polls:
     ) -> harvest.Answer:
         """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names, `fetched_us` is
         when it was asked for."""
-        kind, problem = self._kind(lease), "too_large" if "truncated" in response.flags else ""
-        said = answers.directives(response, frozenset(), self._user_agent)
-        if _leads_on(kind, response.status) and not answers.may_follow(said):
-            problem = _NOFOLLOW
-        return harvest.Answer(
+        facts = harvest.Answer(
             asked=asked,
             status=response.status,
             now_ms=self._now_ms(),
@@ -95,18 +91,20 @@ class Polls:
                 if values
             },
             body=response.body,
-            kind=kind,
-            problem=problem,
+            kind=self._kind(lease),
+            problem="too_large" if "truncated" in response.flags else "",
             location=answers.location_of(response),
             retry_after_ms=answers.page_wait_ms(response, self._now_ms),
             sitemaps=tuple(sitemaps),
             fetched_us=fetched_us,
             languages=self._languages,
         )
+        said = answers.directives(response, frozenset(), self._user_agent)
+        return replace(facts, problem=_NOFOLLOW) if facts.is_page and not answers.may_follow(said) else facts
 
     def poll(self, lease: Lease, facts: harvest.Answer) -> harvest.PollResult:
         """What came of the poll; the costly part, pure, so that it may run in any thread."""
-        if _leads_on(facts.kind, facts.status) and not facts.problem:
+        if facts.is_page and not facts.problem:
             page = read_page(facts.body, facts.asked, facts.header("content-type") or None, self._user_agent)
             if not answers.may_follow(page.robots_meta):
                 facts = replace(facts, problem=_NOFOLLOW)
@@ -228,12 +226,6 @@ def _items(
         Candidate(url, source=source, depth=depth, score=_NEWS, memo=item_memo(entry, facts, counted=counted))
         for url, entry in {entry.url: entry for entry in entries}.items()
     ]
-
-
-def _leads_on(kind: str, status: int) -> bool:
-    """Whether it is a page that may ask robots not to follow its links; what one says that is missing or gone does not
-    hide that it is."""
-    return kind == "index" and 200 <= status < 300
 
 
 def _source_of(feed: str) -> str:

@@ -52,6 +52,17 @@ class Answer:
         """A header's value, "" without."""
         return self.headers.get(name, "")
 
+    @property
+    def is_page(self) -> bool:
+        """Whether it is an index page, which may ask robots not to follow its links; what one says that is missing or
+        gone does not hide that it is, and a sitemap may be asked for while catching up."""
+        return self.kind == "index" and 200 <= self.status < 300 and not self.is_sitemap
+
+    @property
+    def is_sitemap(self) -> bool:
+        """Whether it is read as one, be it asked for as such or not."""
+        return self.kind == "sitemap" or _SITEMAP_ROOT.search(self.body[:4096]) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -72,7 +83,7 @@ def read(answer: Answer, url: str, history: FeedHistory, since_s: int = 0) -> Do
     kind = answer.header("content-type") or None
     if since_s:
         return _sitemap(answer, url, since_s)
-    if answer.kind == "sitemap" or _SITEMAP_ROOT.search(answer.body[:4096]):
+    if answer.is_sitemap:
         return _sitemap(answer, url, 0)
     if answer.kind == "index":
         page, places = read_index(answer.body, url, history.places)

@@ -54,8 +54,9 @@ def ask(
     headers: Mapping[str, str] = MappingProxyType({}),
     status: int = 200,
 ) -> Finding:
-    response = Response(found.url, status, body=body, headers={"Content-Type": "text/xml", **headers})
-    facts = these.facts(response, found, found.url, sitemaps)
+    asked = these.request(found).url
+    response = Response(asked, status, body=body, headers={"Content-Type": "text/xml", **headers})
+    facts = these.facts(response, found, asked, sitemaps)
     return these.finding(found, facts, these.poll(found, facts), answers.result_of(response))
 
 
@@ -394,3 +395,15 @@ def test_that_an_index_page_is_gone_is_told_whatever_it_asks_of_robots(headers: 
     assert gone.again_in_ms
     missing = ask(these, page, head, headers=html, status=404)
     assert missing.warnings == (f"{page.url}: failing at its first poll: status 404",)
+
+
+def test_sitemaps_in_which_the_missed_links_of_an_index_page_are_looked_for_are_no_pages() -> None:
+    these, html = polls(f'[[index]]\nurl = "{HOME}/news"\n'), {"Content-Type": "text/html"}
+    page = lease(f"{HOME}/news")
+    before = ask(these, page, LIST, headers=html)
+    page = replace(page, memo=before.memo or b"")
+    after = ask(these, page, LIST.replace(b"indaba-", b"indaba-9"), headers=html)
+    page = replace(page, memo=after.memo or b"")
+    missed = f"<urlset><url><loc>{HOME}/2026/indaba-7</loc><lastmod>2100-01-01</lastmod></url></urlset>"
+    found = ask(these, page, missed.encode(), headers={"X-Robots-Tag": "noindex, nofollow"})
+    assert [link.url for link in found.links] == [f"{HOME}/2026/indaba-7"]
