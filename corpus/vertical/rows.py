@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*=\s*(?:"([^"]*)"|'([^']*)')"
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
 _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
 _IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
-_LIKE_DOC = re.compile(rb"</?doc[\s>/]", re.I)
+_LIKE_DOC = re.compile(rb"(?:\xef\xbb\xbf)?</?doc[\s>/]", re.I)
 _SHORT = 40
 
 
@@ -148,8 +148,9 @@ def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iter
     raw, size, begun, stray = Raw([], 0, 0), 0, False, False
     for number, line in enumerate(lines, 1):
         begins = ends = False
-        if line.startswith(b"<") and _LIKE_DOC.match(line):  # a line of text may begin so, too
-            tag = tag_of(line.decode("utf-8", "replace").rstrip("\r\n"))
+        # A line of text may begin so, too; before the first one may be a byte order mark.
+        if (line.startswith(b"<") or number == 1) and _LIKE_DOC.match(line):
+            tag = tag_of(line.decode("utf-8-sig", "replace").rstrip("\r\n"))
             begins, ends = tag is not None and not tag.closing, tag is not None and tag.closing
         if begins and (begun or stray):
             yield raw

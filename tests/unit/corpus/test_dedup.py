@@ -228,7 +228,7 @@ def vertical(*texts: str, column: str = "\tlemma") -> str:
 
 def test_lines_of_vertical_text_stay_as_they_were(tmp_path: Path) -> None:
     first, second = vertical(LONG[0], LONG[1]), vertical(LONG[0], LONG[2], column="\tother\ttag")
-    (tmp_path / "in.vert").write_bytes(b"\xef\xbb\xbf" + (first + second + second).encode())
+    (tmp_path / "in.vert").write_bytes(b"\xef\xbb\xbf" + (first + second + second).lstrip().encode())
     told: list[str] = []
     dedup = Deduplication(EXACT, Kept(), Report(quiet=True), told.append)
     written = b"".join(dedup.results([str(tmp_path / "in.vert")])).decode()

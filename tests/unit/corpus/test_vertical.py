@@ -520,6 +520,11 @@ def test_of_what_is_no_document_not_all_is_in_memory() -> None:
     assert list(raw_documents([*rows, b"<doc>"])) == [Raw(rows[:2], 0, 0), Raw([b"<doc>"], 26, 148)]
 
 
+def test_a_byte_order_mark_hides_no_document() -> None:
+    rows = [b"\xef\xbb\xbf<doc>", b"word", b"</doc>"]
+    assert list(raw_documents([*rows, *rows])) == [Raw(rows, 0, 0, ends=True), Raw(rows[:1], 3, 21)], "but the first"
+
+
 def test_text_that_begins_as_a_document_does_is_text(tmp_path: Path) -> None:
     """As in pages about markup: in a prevertical a line is a paragraph."""
     source, output = tmp_path / "x.prevert", tmp_path / "y.prevert"
