@@ -51,7 +51,7 @@ class Committer:
     named: NamedLater
     patiently: Patience
     beside: Executor
-    keep_all: bool = True
+    keep_all: bool
 
     def begin(self, seeds: Callable[[], list[Candidate]]) -> None:
         """Enqueue what the crawl starts from."""

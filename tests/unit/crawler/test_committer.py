@@ -29,7 +29,7 @@ def committed(stores: Mock) -> list[str]:
     rooms = (stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named)
     lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, "seed")
     with ThreadPoolExecutor(1) as beside:
-        committer = Committer(*rooms, patiently, beside)
+        committer = Committer(*rooms, patiently, beside, keep_all=True)
         assert committer.commit([Finished(lease, Finding("cut", links=[LINK], requests=[REQUEST]), None)]) == [True]
     calls = ("sieve.enqueue", "sieve.forget_sent", "frontier.report_first")
     return [name for name, _, _ in stores.mock_calls if name in calls]
@@ -121,6 +121,11 @@ def test_bytes_are_those_of_head_and_body_as_transferred() -> None:
     assert outcome_of(done).fetched_bytes == Reported.of(done).fetched_bytes == 23
     done.capture.answer = None
     assert outcome_of(done).fetched_bytes == 0
+
+
+def test_the_words_of_a_page_are_those_of_its_verdict_and_none_without_one() -> None:
+    judged = Finding("ok", Verdict(True, "", "zul", words=12))
+    assert [outcome_of(answered(1, finding)).words for finding in (judged, Finding("http_404"))] == [12, 0]
 
 
 def test_the_age_of_an_answer_is_that_of_this_moment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,6 +186,14 @@ def test_what_finished_pages_wait_for_is_known_while_they_wait(
     assert (seen, told()) == ([(store, full, full or store == "disk")] * 2, ("", False, False))
 
 
+@pytest.mark.parametrize(("stored", "told_of", "said"), [("", "", ""), ("disk", "", "disk"), ("", "redis", "redis")])
+def test_a_worker_waits_when_its_pages_wait_to_be_stored_or_to_be_told_of(stored: str, told_of: str, said: str) -> None:
+    worker = Worker.__new__(Worker)
+    worker._committer = Mock(patiently=Mock(blocked_by=stored))
+    worker._teller = Mock(patiently=Mock(blocked_by=told_of))
+    assert worker.blocked_by == said
+
+
 def test_no_port_is_tried_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
 

@@ -469,6 +469,37 @@ def test_a_lease_is_given_back_after_a_claim_for_it_has_come_to_its_end() -> Non
     assert calls == ["bound", "1-0"]
 
 
+def test_what_is_finished_is_reported_and_told_of_before_the_rest_is_given_back_and_all_let_go_of() -> None:
+    calls: list[str] = []
+
+    async def commit(batch: list[str], _requests: object) -> None:
+        calls.extend(batch)
+
+    async def last(_worker: Worker) -> None:
+        calls.append("last")
+
+    async def work() -> None:
+        def end() -> None:
+            calls.append("told")
+            worker._telling.set_result(None)
+
+        worker: Any = Worker.__new__(Worker)
+        worker._stores, worker._claims, worker._buffer, worker._returned = Mock(), set(), [], ["given back"]
+        worker._stores.frontier.release = calls.extend
+        worker._finished, worker._enqueued, worker._commit, worker._closing = ["reported"], [], commit, False
+        worker._to_commit, worker._to_lease, worker._intake = asyncio.Event(), asyncio.Event(), Mock()
+        worker._teller, worker._telling = Mock(is_behind=False), asyncio.get_running_loop().create_future()
+        worker._teller.end = end
+        worker._loops = [asyncio.ensure_future(worker._commit_loop())]
+        worker.before_close, worker._opened = [last], contextlib.ExitStack()
+        worker._opened.callback(calls.append, "let go")
+        worker._ask_threads, worker._lease_thread, worker._commit_thread = (ThreadPoolExecutor(1) for _ in range(3))
+        await asyncio.wait_for(worker.close(), 60)
+
+    asyncio.run(work())
+    assert calls == ["reported", "told", "given back", "last", "let go"]
+
+
 @pytest.mark.parametrize(("round_s", "ahead_ms"), [(0.0, 100), (0.002, 102), (0.3, 400), (5.0, 1000)])
 def test_leases_are_asked_for_sooner_where_redis_is_far(round_s: float, ahead_ms: int) -> None:
     worker: Any = Worker.__new__(Worker)

@@ -16,6 +16,7 @@ import redis
 from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
 
+from archive import ArchiveFull
 from crawler.errors import PreflightError
 from crawler.scheduler import FrontierScheduler
 from crawler.state.redis_link import forbidden
@@ -203,6 +204,22 @@ def test_a_sieve_that_cannot_give_back_its_lease_is_a_line_of_the_log(caplog: py
     asyncio.run(let_go())
     assert calls == ["closed"]
     assert caplog.messages == ["The flush lease is not given back, it runs out: Redis: away"]
+
+
+@pytest.mark.parametrize("error", [ArchiveFull("warc", 2, 1, "full"), OSError(5, "Input/output error")])
+def test_an_archive_that_cannot_be_finished_is_known_when_all_is_let_go_of(error: Exception) -> None:
+    """By its exit status whoever started the worker learns of it."""
+
+    async def let_go() -> bool:
+        worker: Any = Worker.__new__(Worker)
+        worker.unfinished, worker._opened = False, contextlib.ExitStack()
+        worker._opened.callback(Mock(side_effect=error))
+        with ThreadPoolExecutor(1) as worker._commit_thread:
+            await worker._let_go()
+        unfinished: bool = worker.unfinished
+        return unfinished
+
+    assert asyncio.run(let_go())
 
 
 def test_a_script_that_may_not_read_the_opt_outs_of_all_is_told_so(server: redis.Redis, url: str) -> None:
