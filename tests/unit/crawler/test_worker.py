@@ -423,6 +423,33 @@ def test_leases_come_when_they_are_due_the_first_one_first(monkeypatch: pytest.M
     assert [due_at(now_s) for now_s in (0.9, 1.0, 1.9, 3.0, 3.0, 3.0)] == ["", "1-0", "", "2-0", "3-0", ""]
 
 
+def test_what_is_leased_is_held_and_the_engine_is_woken_at_its_instant(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker: Any = Worker.__new__(Worker)
+    worker._buffer, worker._held, worker._fetch_timeout_s = [], set(), 60.0
+    loop = Mock()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+    monkeypatch.setattr("crawler.work.worker.uptime_s", lambda: 100.0)
+    leases = [
+        Lease(f"{due_ms}-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", due_ms, 90_000)
+        for due_ms in (5000, 2999)
+    ]
+    worker._accept(Grant(tuple(leases), 3000, None), 99.0)
+    assert [call.args for call in loop.call_later.call_args_list] == [
+        (2.0, worker._wake_engine),
+        (0.0, worker._wake_engine),
+    ]
+    assert worker._held == {"5000-0", "2999-0"}
+    held = worker.next_due()
+    assert (held.lease.token, worker.next_due()) == ("2999-0", None)
+
+
+@pytest.mark.parametrize(("due_ms", "wait_s"), [(None, 0.2), (1150, 0.05), (1000, 0.005), (9000, 0.2)])
+def test_leases_are_asked_for_as_soon_as_there_may_be_one_and_not_at_once(due_ms: int | None, wait_s: float) -> None:
+    worker: Any = Worker.__new__(Worker)
+    worker._least_ahead_ms, worker._round_s = 100, 0.0
+    assert worker._wait_s(Grant((), 1000, due_ms)) == pytest.approx(wait_s)
+
+
 @pytest.mark.parametrize(("judged", "result"), [(False, "requisite"), (True, "ok")])
 def test_what_a_page_embeds_counts_as_no_page_unless_it_is_one(judged: bool, result: str) -> None:
     worker: Any = Worker.__new__(Worker)
