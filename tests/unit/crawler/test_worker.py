@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import pytest
 
 from crawler.focus import FocusMiddleware
-from crawler.pages.findings import Finding
+from crawler.pages.findings import Finding, Finished
 from crawler.signals import stopping
 from crawler.state.state_format import StateGoneError
 from crawler.work import intake
@@ -582,6 +582,51 @@ def test_what_is_finished_is_committed_in_batches_and_all_of_it(monkeypatch: pyt
     worker._to_commit.set()
     asyncio.run(worker._commit_loop())
     assert batches == [([1, 2], ["request"]), ([3, 4], []), ([5, 6], [])]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "said"),
+    [
+        ([True, False], ["1-0"], "1 leases had run out before their pages were stored; those pages go to others"),
+        (FrontierUnavailable("zulu", "away"), [], "Stopped with 2 pages not reported; they will be fetched again"),
+    ],
+)
+def test_after_a_commit_its_leases_are_held_no_more_and_only_what_was_accepted_is_told_of(
+    answer: list[bool] | Exception, told: list[str], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    noted: list[str] = []
+    batch = [
+        Finished(Lease(token, "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1), Finding("ok"), None)
+        for token in ("1-0", "2-0")
+    ]
+
+    async def work() -> Any:
+        worker: Any = Worker.__new__(Worker)
+        worker._held, worker._ended, worker._to_lease = (
+            {"1-0", "2-0", "3-0", "4-0"},
+            {"1-0", "2-0", "3-0"},
+            asyncio.Event(),
+        )
+        worker._committer = Mock(**{"commit.side_effect": [answer]})
+        worker._teller = Mock(note=lambda reported: noted.extend(one.lease.token for one in reported))
+        with ThreadPoolExecutor(1) as worker._commit_thread:
+            await worker._commit(batch, [])
+        return worker
+
+    worker = asyncio.run(work())
+    assert (worker._held, worker._ended, worker._to_lease.is_set()) == ({"3-0", "4-0"}, {"3-0"}, True)
+    assert noted == told
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize("engine", [None, Mock(_slot=None), Mock()])
+def test_an_engine_is_woken_only_while_it_has_a_spider(engine: Mock | None) -> None:
+    """Timers of leases that were given back may run behind its end."""
+    worker: Any = Worker.__new__(Worker)
+    worker._crawler = Mock(engine=engine)
+    worker._wake_engine()
+    if engine is not None and engine._slot is not None:
+        engine._slot.nextcall.schedule.assert_called_once_with()
 
 
 def test_a_lease_is_finished_once_and_only_while_it_is_held() -> None:
