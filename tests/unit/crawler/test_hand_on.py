@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from scrapy import Spider
 from scrapy.http import Request, Response
 
 from crawler.focus import FocusMiddleware
 from crawler.pages.findings import Finding
+from crawler.pages.own_requests import pack_request, request_of
 from crawler.scheduler import FrontierScheduler
 from frontier.types import Kind, Lease
 
@@ -40,3 +43,53 @@ def test_the_priority_of_a_request_is_its_score(priority: int, score: float) -> 
     assert FrontierScheduler(worker).enqueue_request(Request("http://a.example/3", priority=priority))
     (candidate,) = worker.enqueue.call_args.args
     assert candidate.score == pytest.approx(score)
+
+
+class Own(Spider):
+    name = "own"
+
+    def failed(self, failure: Any) -> None:
+        """Nothing."""
+
+    def failed_elsewhere(self, failure: Any) -> None:
+        """Nothing."""
+
+
+def test_a_request_is_kept_with_its_page_so_that_it_is_stored_before_that_is_reported() -> None:
+    worker, finding = Mock(), Finding("ok")
+    assert FrontierScheduler(worker).enqueue_request(Request("http://a.example/3", meta={"finding": finding}))
+    (candidate,) = finding.requests
+    worker.enqueue.assert_called_once_with(candidate)
+    assert candidate.url == "http://a.example/3"
+
+
+@pytest.mark.parametrize(("url", "new"), [("http://a.example/1", False), ("http://a.example/3", True)])
+def test_a_request_in_place_of_an_answer_ends_the_lease_and_asks_for_no_url_again(url: str, new: bool) -> None:
+    worker, lease = Mock(), page(1).meta["lease"]
+    assert FrontierScheduler(worker).enqueue_request(Request(url, meta={"lease": lease})) is new
+    ((ended, finding, capture),) = [call.args for call in worker.finish.call_args_list]
+    assert (ended, finding.result, capture) == (lease, "protocol", None)
+    assert worker.enqueue.called is new
+
+
+def test_a_request_has_its_own_errback_and_a_copy_of_its_pages_that_of_the_spider() -> None:
+    spider, worker = Own(), Mock()
+    scheduler = FrontierScheduler(worker)
+    scheduler._spider = spider
+    memo = pack_request(Request("http://a.example/1", errback=spider.failed), spider)
+    lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, "spider", memo=memo)
+    kept = []
+    for errback in (scheduler._failed, spider.failed_elsewhere, None):
+        meta = {"lease": lease, "finding": Finding("ok")}
+        assert scheduler.enqueue_request(Request("http://a.example/3", errback=errback, meta=meta))
+        kept.append(request_of(replace(lease, memo=worker.enqueue.call_args.args[0].memo), spider).errback)
+    assert kept == [spider.failed, spider.failed_elsewhere, None]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_of_cookies_that_are_not_sent_that_is_said(enabled: bool, caplog: pytest.LogCaptureFixture) -> None:
+    scheduler = FrontierScheduler(Mock(), cookies=enabled)
+    assert scheduler.enqueue_request(Request("http://a.example/3", cookies={"sid": "1"}))
+    assert scheduler.enqueue_request(Request("http://a.example/4"))
+    said = ["Fetched without its cookies, since COOKIES_ENABLED is off: http://a.example/3"]
+    assert caplog.messages == ([] if enabled else said)

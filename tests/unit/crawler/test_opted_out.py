@@ -163,8 +163,13 @@ def test_the_private_redis_of_the_named_crawl_is_asked(tmp_path: Path) -> None:
     settings = given(DATA_DIR=f"{tmp_path}/{{crawl}}")
     with OptedOut(settings, "zulu") as opted_out:
         assert (opted_out.note, opted_out.against(PAGE)) == ("", "http://a.example (crawl zulu)")
-    with OptedOut(settings, "xhosa") as opted_out:
-        assert opted_out.note
+    for of_none in (OptedOut(settings, "xhosa"), OptedOut(given(DATA_DIR=f"{tmp_path}/zulu"))):
+        with of_none as opted_out:
+            assert opted_out.note
+    with EmbeddedRedis(tmp_path / "zulu" / "state" / "redis") as private:
+        redis.Redis.from_url(private.url).set("{ulwembu}:optout", "no table")
+    with OptedOut(settings, "zulu") as opted_out, pytest.raises(OptOutsUnreadError, match=f"from {tmp_path}/zulu, so"):
+        opted_out.against(PAGE)
 
 
 def test_by_a_spider_its_private_redis_is_asked_and_of_a_fleet_all_crawls(
