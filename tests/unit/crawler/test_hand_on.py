@@ -14,7 +14,8 @@ from crawler.focus import FocusMiddleware
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import pack_request, request_of
 from crawler.scheduler import FrontierScheduler
-from frontier.types import Kind, Lease
+from frontier.config import FrontierConfig
+from frontier.types import Candidate, Kind, Lease
 
 
 def page(number: int) -> Response:
@@ -93,3 +94,14 @@ def test_of_cookies_that_are_not_sent_that_is_said(enabled: bool, caplog: pytest
     assert scheduler.enqueue_request(Request("http://a.example/4"))
     said = ["Fetched without its cookies, since COOKIES_ENABLED is off: http://a.example/3"]
     assert caplog.messages == ([] if enabled else said)
+
+
+def test_a_spider_hears_of_a_failure_at_the_last_try_and_of_no_page_that_is_fetched_where_it_is_now() -> None:
+    rules = FrontierConfig()
+    scheduler = FrontierScheduler(Mock(**{"stores.frontier.config": rules}))
+    tries = rules.rule("timeout").retries
+    lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1)
+    attempts = (tries - 1, tries)
+    assert [scheduler._is_last(replace(lease, attempt=n), Finding("timeout")) for n in attempts] == [False, True]
+    moved = [Finding("redirect", links=[Candidate("http://b.example/")]), Finding("redirect", again_in_ms=1000)]
+    assert [scheduler._is_last(lease, finding) for finding in (*moved, Finding("redirect"))] == [False, False, True]

@@ -6,11 +6,13 @@ import re
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import redis
 
 from archive import Exchange, Reader, RevisitTarget, WarcWriter, WriterConfig
+from crawler.records import provenance
 from crawler.records.provenance import Payloads, Sources, program_commit
 from crawler.state.redis_link import client
 from crawler.state.shared_table import WAYS, SharedTable
@@ -119,3 +121,19 @@ def test_a_target_comes_back_as_it_was(server: redis.Redis) -> None:
 @pytest.mark.skipif(not (Path(__file__).parents[3] / ".git").exists(), reason="not a git checkout")
 def test_the_commit_is_known_in_a_checkout() -> None:
     assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?", program_commit())
+
+
+@pytest.mark.parametrize(
+    ("told", "commit"),
+    [
+        ('{"url": "https://git.example/u", "vcs_info": {"vcs": "git", "commit_id": "1a2b"}}', "1a2b"),
+        ('{"url": "file:///u.whl", "archive_info": {}}', ""),
+        (None, ""),  # of an index of packages
+    ],
+)
+def test_outside_a_checkout_the_commit_is_what_pip_has_noted(
+    told: str | None, commit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provenance, "_HOME", tmp_path)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _name: Mock(**{"read_text.return_value": told}))
+    assert program_commit.__wrapped__() == commit
