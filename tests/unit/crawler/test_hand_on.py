@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -10,6 +13,7 @@ import pytest
 from scrapy import Spider
 from scrapy.http import Request, Response
 
+from crawler.fetch.errors import DnsError
 from crawler.focus import FocusMiddleware
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import pack_request, request_of
@@ -52,8 +56,9 @@ class Own(Spider):
     def failed(self, failure: Any) -> None:
         """Nothing."""
 
-    def failed_elsewhere(self, failure: Any) -> None:
-        """Nothing."""
+    def failed_elsewhere(self, failure: Any) -> Iterator[Any]:
+        yield Request("http://a.example/3")
+        yield 7
 
 
 def test_a_request_is_kept_with_its_page_so_that_it_is_stored_before_that_is_reported() -> None:
@@ -105,3 +110,43 @@ def test_a_spider_hears_of_a_failure_at_the_last_try_and_of_no_page_that_is_fetc
     assert [scheduler._is_last(replace(lease, attempt=n), Finding("timeout")) for n in attempts] == [False, True]
     moved = [Finding("redirect", links=[Candidate("http://b.example/")]), Finding("redirect", again_in_ms=1000)]
     assert [scheduler._is_last(lease, finding) for finding in (*moved, Finding("redirect"))] == [False, False, True]
+
+
+def failed(lease: Lease) -> Any:
+    """A request on it that got no answer."""
+    request = Request(lease.url, meta={"lease": lease, "capture": None})
+    return SimpleNamespace(request=request, value=DnsError("no address found"))
+
+
+@pytest.mark.parametrize("kind", [Kind.PAGE, Kind.FEED])
+def test_what_gets_no_answer_ends_its_lease_a_feed_by_its_own_schedule(kind: Kind) -> None:
+    worker = Mock(**{"stores.frontier.config": FrontierConfig()})
+    failure = failed(Lease("1-0", "http://a.example/1", kind, "http://a.example", "", 0, 1))
+    assert FrontierScheduler(worker)._failed(failure) is None
+    finding = failure.request.meta["finding"]
+    assert finding.result == "dns"
+    if kind is Kind.FEED:
+        worker.stores.polls.fail.assert_called_once_with(failure.request.meta["lease"], "http://a.example/1", "dns")
+        finding = worker.stores.polls.fail.return_value
+    worker.finish.assert_called_once_with(failure.request.meta["lease"], finding, None)
+
+
+def test_a_lease_ends_behind_all_that_its_errback_gives() -> None:
+    """Killed in between, the page is asked for again, and no request of the errback is lost."""
+    spider: Any = Own()
+    spider.crawler = Mock()
+    worker = Mock(**{"stores.frontier.config": FrontierConfig()})
+    scheduler = FrontierScheduler(worker)
+    scheduler._spider = spider
+    memo = pack_request(Request("http://a.example/1", errback=spider.failed_elsewhere), spider)
+    failure = failed(Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, memo=memo, attempt=99))
+    output = scheduler._failed(failure)
+
+    async def taken() -> list[tuple[Any, bool]]:
+        return [(item, worker.finish.called) async for item in output]
+
+    assert asyncio.run(taken()) == [(None, False), (7, False)]
+    finding = failure.request.meta["finding"]
+    worker.finish.assert_called_once_with(failure.request.meta["lease"], finding, None)
+    (crawled,) = spider.crawler.engine.crawl.call_args.args
+    assert (crawled.url, crawled.meta["finding"]) == ("http://a.example/3", finding)
