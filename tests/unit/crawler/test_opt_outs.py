@@ -95,6 +95,7 @@ def test_it_is_withdrawn_by_the_same_name_and_scope(fleet: Fleet) -> None:
     fleet.say("opt-out", "a.example", crawl="zulu")
     status, said = fleet.say("opt-out", "a.example", withdraw=True)
     assert (status, "stays opted out of crawl zulu, where" in said) == (0, True)
+    assert said.startswith("a.example: opt-out of all crawls of this Redis withdrawn, noted in ")
     assert fleet.refused() == {"zulu": True, "xhosa": False, "new": False}
     log = fleet.folder / "opt-outs.log"
     assert "Z withdrawn: a.example of all crawls of this Redis (http://a.example, " in log.read_text()
@@ -102,6 +103,8 @@ def test_it_is_withdrawn_by_the_same_name_and_scope(fleet: Fleet) -> None:
     assert (status, "; of crawl zulu it has (--crawl says" in said) == (1, True)
     assert fleet.say("opt-out", "a.example", crawl="zulu", withdraw=True)[0] == 0
     assert not any(fleet.refused().values())
+    status, said = fleet.say("opt-out", "a.example", withdraw=True)
+    assert (status, said.rstrip().endswith("; of its host: none")) == (1, True), "nobody has it any more"
 
 
 def test_what_cannot_be_written_down_stays(fleet: Fleet) -> None:
@@ -110,6 +113,9 @@ def test_what_cannot_be_written_down_stays(fleet: Fleet) -> None:
     (fleet.folder / "opt-outs.log").mkdir()
     assert fleet.say("opt-out", "a.example", withdraw=True)[0] == 1
     assert all(fleet.refused().values())
+    status, said = fleet.say("opt-out", "b.example")
+    assert (status, "it holds, but could not be noted in " in said) == (0, True)
+    assert all(fleet.refused("http://b.example/1").values())
 
 
 def test_the_list_says_which_hold_for_all(fleet: Fleet) -> None:
