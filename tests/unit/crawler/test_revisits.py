@@ -17,6 +17,7 @@ from archive import RevisitTarget
 from crawler.addon import Ulwembu
 from crawler.focus import FocusMiddleware
 from crawler.harvest.polls import Polls
+from crawler.harvest.revisits import archived_at, started_us
 from crawler.pages.findings import Finding
 from crawler.pages.kept_log import KeptLog
 from crawler.pages.link_memo import LinkMemo
@@ -106,6 +107,10 @@ def test_not_modified_moves_on_and_names_the_record_that_is_still_valid() -> Non
     request.meta["lease"] = replace(lease, source="spider", memo=own)
     middleware.process_spider_input(response)
     assert cast("Finding", response.meta["finding"]).again_in_ms is None, "a spider asks for it once"
+
+
+def test_what_was_never_captured_has_no_record_to_name() -> None:
+    assert archived_at(URL, started_us(None), "1.1") is None
 
 
 def test_only_items_of_feeds_and_only_when_asked() -> None:

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock, call
 
 import pytest
 import redis
@@ -14,13 +15,13 @@ from scrapy.settings import BaseSettings, Settings
 
 from crawler.addon import Ulwembu
 from crawler.state.redis_link import RedisHome, RedisUnreachableError
-from crawler.state.state_format import ensure_format
+from crawler.state.state_format import StateGoneError, ensure_format
 from crawler.work import stores
 from crawler.work.opening import frontier_config, host_policies, open_frontier
-from crawler.work.stores import open_patiently
+from crawler.work.stores import Stores, open_patiently
 from frontier import Budget, FrontierConfig, TrapLimits
 from frontier.errors import FrontierUnavailable
-from frontier.types import HostPolicy
+from frontier.types import HostPolicy, RobotsRecord
 from seeds.crawl import Crawl
 from seeds.crawl.model import Site
 
@@ -169,3 +170,39 @@ def test_a_redis_that_is_not_there_to_begin_with_is_not_waited_for(tmp_path: Pat
         open_patiently(opened, settings, Spider("x"), tmp_path)
     with pytest.raises(FrontierUnavailable):
         ensure_format(settings["REDIS_URL"], "x", patient=False)  # asked when it has just answered
+
+
+def test_a_worker_makes_sure_of_its_state_before_it_says_that_it_is_there() -> None:
+    these = Mock()
+    Stores.check(these, 5.0)
+    these.watch.check.assert_called_once_with(5.0)
+    these.record.refresh.assert_called_once_with()
+    these.watch.check.side_effect = StateGoneError("zulu")
+    with pytest.raises(StateGoneError):
+        Stores.check(these, 5.0)
+    with pytest.raises(StateGoneError):
+        Stores.quiet(these, budget_spent=False)
+    these.record.refresh.assert_called_once_with()
+
+
+def test_a_redis_that_does_not_answer_is_revived_and_believed_nothing() -> None:
+    these = Mock()
+    Stores.revive(these)
+    assert these.mock_calls == [call.sieve.forget_sent(), call.home.revive()]
+
+
+@pytest.mark.parametrize(
+    ("record", "sitemaps"),
+    [
+        (None, ["http://a.example/sitemap.xml"]),
+        (RobotsRecord("rules", b"Sitemap: /named.xml"), ["http://a.example/named.xml"]),
+        (RobotsRecord("disallow"), []),
+    ],
+)
+def test_sitemaps_of_a_site_are_those_of_its_robots_txt_where_that_is_known(
+    record: RobotsRecord | None, sitemaps: list[str]
+) -> None:
+    spec = Crawl("x", "zul", sites=(Site("http://a.example/", sitemaps=True),))
+    these = Mock(**{"frontier.get_robots.return_value": record})
+    these.spec = spec
+    assert [found.url for found in Stores._sitemaps_of(these, "http://a.example")] == sitemaps
