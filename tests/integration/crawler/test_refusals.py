@@ -274,6 +274,7 @@ def test_an_option_that_there_is_not() -> None:
         ("FETCH_CA_FILE", __file__, "no PEM certificate in it"),
         ("FRONTIER_OPT_OUT_FILE", "/nowhere.txt", "FRONTIER_OPT_OUT_FILE /nowhere.txt: No such file"),
         ("FRONTIER_DELAY_S", "1e20", "FRONTIER_DELAY_S='1e20'"),
+        ("FRONTIER_RETRY_FACTOR", "1000001", "FRONTIER_RETRY_FACTOR='1000001'"),
         ("ROBOTS_MAX_AGE_S", "90000", "ROBOTS_MAX_AGE_S=90000 must be above 0 and at most 86400"),
         ("ROBOTS_MAX_AGE_S", "0", "ROBOTS_MAX_AGE_S=0 must be above 0"),
         ("ROBOTS_USER_AGENT", "", "ROBOTS_USER_AGENT='' is no product token"),
@@ -281,7 +282,7 @@ def test_an_option_that_there_is_not() -> None:
         ("USER_AGENT", "Bot\r\nCookie: a", "USER_AGENT='Bot\\r\\nCookie: a' must be one line"),
         ("WARC_PREFIX", "a/x", "WARC_PREFIX='a/x' must be"),
         ("WARC_PREFIX", ".x", "WARC_PREFIX='.x' must be"),
-        ("WARC_PREFIX", "é" * 70, "must be no longer than 100 bytes"),
+        ("WARC_PREFIX", "é" * 50 + "x", "must be no longer than 100 bytes"),
         ("FETCH_CONNECT_TIMEOUT_S", "0", "FETCH_CONNECT_TIMEOUT_S='0' must be a number above 0"),
         ("FRONTIER_AHEAD_MS", "60000", "FRONTIER_AHEAD_MS='60000' is not a usable int (0 to 1000)"),
         ("SIEVE_FLUSH_MS", "3600000", "SIEVE_FLUSH_MS='3600000' is not a usable int (0 to 60000)"),
@@ -367,6 +368,10 @@ def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str,
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("LOGSTATS_INTERVAL", "0"),
+        ("HARVEST_MAX_POLL_S", "45"),
+        ("WARC_PREFIX", "é" * 50),
+        ("FRONTIER_RETRY_FACTOR", "1e6"),
         ("DOWNLOAD_DELAY", "0.5"),
         ("TELNETCONSOLE_ENABLED", "True"),
         ("FEED_EXPORT_INDENT", None),
@@ -390,7 +395,7 @@ def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str,
         ("HTTPAUTH_DOMAIN", "a.test"),
     ],
 )
-def test_a_setting_of_scrapys_that_does_no_harm(seeds: Path, tmp_path: Path, name: str, value: object) -> None:
+def test_a_setting_that_does_no_harm(seeds: Path, tmp_path: Path, name: str, value: object) -> None:
     spider = find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
     settings = Settings({"DATA_DIR": str(tmp_path / "d"), name: value})
     Ulwembu().update_settings(settings)
