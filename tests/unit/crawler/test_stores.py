@@ -21,6 +21,7 @@ from crawler.work.opening import frontier_config, host_policies, open_frontier
 from crawler.work.stores import Stores, open_patiently
 from frontier import Budget, FrontierConfig, TrapLimits
 from frontier.errors import FrontierUnavailable
+from frontier.turns import TurnTakingFrontier
 from frontier.types import HostPolicy, RobotsRecord
 from seeds.crawl import Crawl
 from seeds.crawl.model import Site
@@ -85,6 +86,8 @@ def test_the_rules_of_a_frontier_are_those_of_the_settings_and_the_seed_file() -
     assert embedded == Budget(5, requisites=True)
     settings.set("FRONTIER_IDLE_CLOSE_S", 20)
     assert frontier_config(settings, None).better_wait_ms == 10_000
+    settings.set("FRONTIER_DELAY_S", 0)
+    assert frontier_config(settings, None).least_every_ms == 1
 
 
 def test_rules_of_a_site_hold_however_its_host_is_spelled() -> None:
@@ -137,6 +140,15 @@ def test_a_start_puts_the_rules_of_its_seed_file_in_force_and_no_others(url: str
     assert delays(Site("http://a.example/"), Site("http://b.example/", delay_s=9)) == [5000, 5000, 9000]
     assert delays(slow) == [30_000, 30_000, 5000]
     assert delays() == [5000, 5000, 5000]
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_crawls_of_one_redis_take_turns_at_a_host(url: str, server: redis.Redis, embedded: bool) -> None:
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+    home = Mock(url=url, embedded=embedded)
+    with contextlib.closing(open_frontier(settings, home, "x", None)) as frontier:
+        assert isinstance(frontier, TurnTakingFrontier) is not embedded
 
 
 @pytest.mark.parametrize("away", [0, 1, 3, 4])
