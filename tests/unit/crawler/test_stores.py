@@ -142,6 +142,29 @@ def test_a_start_puts_the_rules_of_its_seed_file_in_force_and_no_others(url: str
     assert delays() == [5000, 5000, 5000]
 
 
+def test_a_start_says_whose_rules_its_seed_file_has_no_more(
+    url: str, server: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+    caplog.set_level("INFO")
+    for sites in ((Site("http://a.example/", delay_s=30),), ()):
+        open_frontier(settings, RedisHome(url), "x", Crawl("x", "zul", sites=sites)).close()
+    (said,) = [line for line in caplog.messages if line.startswith("Under the crawl's own rules again")]
+    assert "since the seed file has none for them: " in said
+    assert "http://a.example" in said
+
+
+def test_the_opt_outs_of_the_file_are_in_force_before_anything_is_leased(
+    url: str, server: redis.Redis, tmp_path: Path
+) -> None:
+    (tmp_path / "out").write_text("a.example\n")
+    settings = Settings({"FRONTIER_OPT_OUT_FILE": str(tmp_path / "out")})
+    Ulwembu().update_settings(settings)
+    with contextlib.closing(open_frontier(settings, RedisHome(url), "x", None)) as frontier:
+        assert frontier.opted_out_by("http://a.example/1") == "http://a.example"
+
+
 @pytest.mark.parametrize("embedded", [False, True])
 def test_crawls_of_one_redis_take_turns_at_a_host(url: str, server: redis.Redis, embedded: bool) -> None:
     settings = Settings()
