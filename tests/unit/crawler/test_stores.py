@@ -14,11 +14,12 @@ from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
 
 from crawler.addon import Ulwembu
+from crawler.options import OPTIONS
 from crawler.state.redis_link import RedisHome, RedisUnreachableError
 from crawler.state.state_format import StateGoneError, ensure_format
 from crawler.work import stores
 from crawler.work.opening import frontier_config, host_policies, open_frontier
-from crawler.work.stores import Stores, open_patiently
+from crawler.work.stores import Stores, open_patiently, told_of
 from frontier import Budget, FrontierConfig, TrapLimits
 from frontier.errors import FrontierUnavailable
 from frontier.turns import TurnTakingFrontier
@@ -241,3 +242,12 @@ def test_sitemaps_of_a_site_are_those_of_its_robots_txt_where_that_is_known(
     these = Mock(**{"frontier.get_robots.return_value": record})
     these.spec = spec
     assert [found.url for found in Stores._sitemaps_of(these, "http://a.example")] == sitemaps
+
+
+def test_the_archive_tells_all_settings_but_where_its_redis_is() -> None:
+    """Its address may have a password, and archives are given away."""
+    settings = Settings({"REDIS_URL": "redis://:hidden@127.0.0.1/0"})
+    Ulwembu().update_settings(settings)
+    told = told_of(settings, "x", Crawl("x", "zul"), FrontierConfig())
+    assert told["settings"] == {it.name: settings[it.name] for it in OPTIONS if it.name != "REDIS_URL"}
+    assert "hidden" not in str(told)
