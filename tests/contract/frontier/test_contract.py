@@ -1073,6 +1073,14 @@ def test_all_that_is_parked_can_be_let_go(make: Make) -> None:
     assert len({waiting.url for waiting in frontier.peek(A, number)}) == number
 
 
+def test_all_that_is_parked_can_be_dropped(make: Make) -> None:
+    number = 2_001  # more than a script looks at in two steps
+    frontier = make(replace(FREE, limits=TrapLimits(parked_traps=number)))
+    frontier.take_in([Candidate(f"{A}/{n}", depth=99) for n in range(number)])
+    assert frontier.drop(A) == number
+    assert (frontier.status().parked, frontier.status().by_reason) == (0, {})
+
+
 def test_limits_of_a_host(make: Make) -> None:
     limits = TrapLimits(host_urls=150, query_variants=5, parked_traps=10)
     frontier = make(FrontierConfig(obey_robots=False, limits=limits))
