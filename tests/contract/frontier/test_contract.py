@@ -53,7 +53,7 @@ def test_after_a_request_that_was_hung_up_on_the_host_rests_and_the_url_is_asked
 ) -> None:
     """Be it a page or robots.txt: its worker was stopped, which says nothing of the host."""
     frontier = make(config)
-    frontier.take_in([Candidate(f"{A}/1")])
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
     first = one(frontier)
     clock.forward(3000)
     done(frontier, first, "aborted", fetch_ms=10)
