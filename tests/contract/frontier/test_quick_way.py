@@ -217,6 +217,20 @@ def test_an_outcome_said_twice_ends_its_lease_once(server: redis.Redis, clock: C
     assert frontier.report([said]) == [True]
 
 
+@pytest.mark.parametrize("audit", [False, True])  # the quick way, the slow way
+def test_what_was_accepted_is_known_where_one_bitmap_ends(audit: bool, server: redis.Redis, clock: Clock) -> None:
+    config = FrontierConfig(obey_robots=False, audit=audit)
+    frontier = RedisFrontier(server, f"test{next(numbers)}", config, now_ms=clock)
+    frontier.report([Outcome(lease.token, "ok") for lease in bound(frontier, clock)])
+    server.hset(frontier.keys.meta, "seq", wire.DONE_CHUNK - 5)
+    clock.forward(60_000)
+    tokens = [lease.token for lease in frontier.lease(9).leases]
+    assert [wire.token_parts(token)[1] - wire.DONE_CHUNK for token in tokens] == list(range(-4, 5))
+    for _ in range(2):
+        assert frontier.report([Outcome(token, "ok") for token in tokens[:-1]]) == [True] * 8
+        assert frontier.accepted(tokens) == set(tokens[:-1])
+
+
 def test_an_opt_out_counts_for_plain_hosts(server: redis.Redis, clock: Clock) -> None:
     frontier = RedisFrontier(server, f"test{next(numbers)}", now_ms=clock)
     for lease in bound(frontier, clock):
