@@ -66,6 +66,20 @@ def test_a_crawl_delay_is_thirty_days_at_most(value: bytes) -> None:
     assert crawl_delay(b"User-agent: *\nCrawl-delay: " + value, "ulwembu") == 2_592_000
 
 
+@pytest.mark.parametrize("agent", [b"User-agent *", b"USER AGENT\t*", b"useragent Ulwembu*", b"User-agent: *ulwembu"])
+def test_lines_without_a_colon_and_names_with_wildcards_are_read(agent: bytes) -> None:
+    text = agent + b"\nDISALLOW /private\nCrawl delay  2.5\n"
+    assert not allowed(text, "ulwembu", URL)
+    assert allowed(text, "ulwembu", "https://example.org/public")
+    assert crawl_delay(text, "ulwembu") == 2.5
+
+
+@pytest.mark.parametrize("agent", [b"User-agent:", b"User-agent: /1.0", b"User-agent", b"User-agent: *bot"])
+def test_a_group_of_nobody_s_is_not_ours(agent: bytes) -> None:
+    text = b"User-agent: ulwembu\nDisallow: /x\n" + agent + b"\nDisallow: /private\n"
+    assert allowed(text, "ulwembu", URL) is (b":" in agent), "what is no line at all parts no rules"
+
+
 def test_line_separators_of_unicode_end_no_line() -> None:
     text = "User-agent: *\nDisallow: /a\u2028Allow: /private\nDisallow: /private\n".encode()
     assert not allowed(text, "ulwembu", URL)
@@ -80,6 +94,7 @@ def test_what_follows_500_kib_does_not_count() -> None:
     head = b"User-agent: *\n"
     pad = b"#" * (LONGEST_BYTES - len(head) - 1 - len(b"Disallow: /")) + b"\n"
     assert allowed(head + pad + b"Disallow: /only/this", "ulwembu", "https://example.org/")
+    assert not allowed(head + pad + b"Disallow: /", "ulwembu", "https://example.org/"), "all of it was read"
 
 
 @pytest.mark.parametrize(
