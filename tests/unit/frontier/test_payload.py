@@ -53,6 +53,16 @@ def test_a_payload_comes_back(
     assert unpack(url, pack(found)) == found
 
 
+@pytest.mark.parametrize(
+    ("depth", "score", "kept"), [(-1, -0.1, (0, 0.0)), (256, 1.1, (255, 1.0)), (10**9, 1e9, (255, 1.0))]
+)
+def test_a_depth_or_score_beyond_what_a_byte_holds_is_the_nearest(
+    depth: int, score: float, kept: tuple[int, float]
+) -> None:
+    found = unpack("", pack(Candidate("", depth=depth, score=score)))
+    assert (found.depth, found.score) == kept
+
+
 @given(path=st.text(max_size=40), source=SOURCES, memo=st.binary(max_size=300), tries=st.integers(0, 300))
 def test_an_element_comes_back_and_is_revised(path: str, source: str, memo: bytes, tries: int) -> None:
     host = "https://example.org"
@@ -67,7 +77,9 @@ def test_an_element_comes_back_and_is_revised(path: str, source: str, memo: byte
 
 @pytest.mark.parametrize("url", ["HTTP://Example.ORG/x", "http://example.org:80/x", "http://u@example.org/x"])
 def test_a_url_that_does_not_begin_with_its_authority_is_kept_whole(url: str) -> None:
-    assert read_element("http://example.org", element("http://example.org", url, bytes(4))).url == url
+    header = pack(Candidate(url, Kind.FEED, "seed", 3))
+    found = read_element("http://example.org", element("http://example.org", url, header))
+    assert (found.url, found.kind, found.source, found.depth) == (url, Kind.FEED, "seed", 3)
 
 
 @pytest.mark.parametrize("rest", ["", "/", "?q", "#f"])
