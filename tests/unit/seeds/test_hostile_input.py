@@ -1,11 +1,14 @@
 """Documents made to take long: each is read or refused in a fraction of a second, where a careless reading of them
 (ours or a library's) takes minutes or hours, as its time grows with the square of their length."""
 
+from collections.abc import Callable
+
 import pytest
 
 from seeds import feeds, sitemaps
 from seeds.crawl import parse_crawl
 from seeds.errors import SeedError
+from seeds.feeds import guard
 from seeds.feeds.guard import MAX_BASE, MAX_PREFIXES, check_text
 from seeds.feeds.types import FeedError
 from seeds.harvest.index_page import read_index
@@ -53,6 +56,29 @@ def test_a_long_prolog_is_refused() -> None:
         feeds.entries(_rss("", "\n<!DOCTYPE" * 100_000), "http://h/")
     with pytest.raises(FeedError, match="entity"):
         check_text(b"<!ENTITY" + b" " * 30_000 + b'% a "b"><rss>')
+
+
+LIMITS: dict[str, tuple[int, Callable[[int], bytes]]] = {
+    "bytes": (guard.MAX_BYTES, lambda n: b" " * n),
+    "items": (guard.MAX_ENTRIES, lambda n: b"<item/>" * n),
+    "tags": (guard.MAX_TAGS, lambda n: b"<a/>" * n),
+    "stray signs": (guard.MAX_STRAY, lambda n: b"<a>" + b"<" * n),
+    "attributes": (guard.MAX_ATTRIBUTES, lambda n: b"<a " + b"b=" * n + b">"),
+    "prefixes": (MAX_PREFIXES, lambda n: b"<a " + b"".join(b"xmlns:b%d " % of for of in range(n)) + b">"),
+    "bases": (MAX_BASE, lambda n: b"<a xml:base=" + b"b" * (n - len(" xml:base=")) + b">"),
+    "bytes before the first element": (guard.MAX_PROLOG, lambda n: b" " * n + b"<a>"),
+    "entities": (guard.MAX_ENTITIES, lambda n: b'<!ENTITY a "b">' * n + b"<a>"),
+    "bytes of an entity": (guard.MAX_ENTITY_BYTES, lambda n: b"<!ENTITY a " + b"b" * n + b"><a>"),
+    # 1 + 2 + ... + 3,125 and 14,437 times 3,125 are 50,000,000
+    "work": (guard.MAX_WORK // 3125 - 1563, lambda n: b"<a>" * 3125 + b"<br>" * n),
+}
+
+
+@pytest.mark.parametrize(("most", "document"), LIMITS.values(), ids=LIMITS)
+def test_as_much_as_is_allowed_is_read_and_no_more(most: int, document: Callable[[int], bytes]) -> None:
+    check_text(document(most))
+    with pytest.raises(FeedError):
+        check_text(document(most + 1))
 
 
 def test_usual_namespaces_and_bases_are_read() -> None:
