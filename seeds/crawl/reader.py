@@ -136,8 +136,8 @@ class Reader:
                 self._urls[key] = line
 
     def _refuse_open(self, sites: tuple[Site, ...]) -> None:
-        for index, data in enumerate(self._data.get("site", [])):
-            if data.get("scope") == "open" and sites:
+        for index, data in enumerate(self._data["site"] if sites else []):  # without any they may be no tables
+            if data.get("scope") == "open":
                 message = 'scope "open" contradicts whitelist_only = true of [crawl]'
                 self._problems.append(Problem(self._lines.line("site", index, "scope"), message))
 

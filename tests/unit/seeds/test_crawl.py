@@ -10,6 +10,7 @@ import pytest
 from relevance.steering.languagetags import TAGS
 from seeds.crawl import Crawl, Seed, crawls, load_crawl, parse_crawl
 from seeds.crawl.languages import meant
+from seeds.crawl.scope import SiteIndex
 from seeds.crawl.toml_lines import LineMap
 from seeds.errors import SeedError
 from seeds.survey.check import add_to_file
@@ -140,6 +141,9 @@ newer_than_days = 30
         (HEAD + SITE + "delay_s = nan\n", "x.toml:6: delay_s: nan is not a usable number of seconds"),
         (HEAD + SITE + 'scope = "hots"\n', "x.toml:6: scope: 'hots' is not one of host, domain, prefix, open"),
         (HEAD + SITE + "\n# again\n" + SITE, "x.toml:9: https://a.example/ is listed already, in line 5"),
+        (HEAD + SITE + '[[site]]\nurl = "HTTPS://www.a.example#x"\n', "x.toml:7: HTTPS://www.a.example#x is listed"),
+        (f'[crawl]\nname = "{"a" * 64}"\nlanguage = "zul"\n' + SITE, "x.toml:2: name: "),
+        (HEAD + SITE + "delay_s = 1e9\n", "x.toml:6: delay_s: 1000000000.0 is not a usable number of seconds"),
         (HEAD + '[[site]]\nscope = "host"\n', "x.toml:4: url is missing"),
         (HEAD + "[[site]]\nurl = []\n", "x.toml:5: url: the list is empty"),
         (HEAD + '[[site]]\nurl = [\n  "https://a.example/",\n  "ftp://b/",\n]\n', "x.toml:7: url: 'ftp://b/' does"),
@@ -148,6 +152,8 @@ newer_than_days = 30
         (HEAD + '[[site]]\nurl = "https://a.example/ b"\n', "x.toml:5: url: 'https://a.example/ b' contains"),
         (HEAD + '[[feed]]\nurl = "https://a.example/"\nmin_poll_s = 9\nmax_poll_s = 8\n', "x.toml:6: min_poll_s (9)"),
         (HEAD + 'whitelist_only = true\n' + SITE + 'scope = "open"\n', 'x.toml:7: scope "open" contradicts'),
+        (HEAD + 'whitelist_only = true\n[site]\nurl = "https://a.example/"\n', "x.toml:5: site: expected [[site]]"),
+        ("site = [1]\n" + HEAD + "whitelist_only = true\n", "x.toml:1: site: expected [[site]] tables"),
         (HEAD + "[relevance]\nshares = [1]\n" + SITE, "x.toml:5: shares: expected a number, a string or true/false"),
     ],
 )  # fmt: skip
@@ -155,6 +161,17 @@ def test_a_fault_is_one_line_with_its_place(text: str, expected: str) -> None:
     found = faults(text)
     assert len(found) == 1
     assert found[0].startswith(expected)
+
+
+def test_the_least_and_the_most_of_a_number_are_read() -> None:
+    crawl = parse_crawl(
+        f'[crawl]\nname = "{"a" * 63}"\nlanguage = "zul"\nmax_pages = {2**53}\nmax_bytes = 0\n'
+        '[[site]]\nurl = "https://a.example/"\ndelay_s = 0\nip_delay_s = 999_999_999\n'
+        '[[feed]]\nurl = "https://a.example/feed"\nmin_poll_s = 60\nmax_poll_s = 60\n'
+    )
+    assert (len(crawl.name), crawl.max_pages, crawl.max_bytes) == (63, 2**53, 0)
+    assert (crawl.sites[0].delay_s, crawl.sites[0].ip_delay_s) == (0, 999_999_999)
+    assert (crawl.feeds[0].min_poll_s, crawl.feeds[0].max_poll_s) == (60, 60)
 
 
 def test_all_faults_are_told_at_once_in_order() -> None:
@@ -232,6 +249,19 @@ def test_the_most_specific_site_rules() -> None:
     ]
     assert [site.delay_s if (site := crawl.site_of(url)) else None for url in asked] == [1.0, 2.0, 3.0, 4.0]
     assert crawl.site_of("https://example.com/") is None
+
+
+def test_a_link_may_be_as_far_from_the_seeds_as_its_site_says() -> None:
+    crawl = parse_crawl(HEAD + SITE + "max_depth = 2\n" + '[[site]]\nurl = "https://b.example/"\n')
+    assert [crawl.may_follow("https://a.example/x", depth) for depth in (1, 2, 3)] == [True, True, False]
+    assert [crawl.may_follow(f"https://{host}.example/", 9) for host in "bc"] == [True, False]
+
+
+def test_no_more_hosts_are_remembered_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seeds.crawl.scope._HOSTS_KEPT", 3)
+    index = SiteIndex(parse_crawl(HEAD + SITE).sites)
+    assert [index.covers(f"https://{host}.example/") for host in "abcdea"] == [True, *[False] * 4, True]
+    assert len(index._seen) == 3
 
 
 def test_items_of_feeds_may_lead_elsewhere_unless_whitelisted() -> None:
