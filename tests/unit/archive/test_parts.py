@@ -381,10 +381,10 @@ def test_interim_answers_are_passed_over() -> None:
     assert head is not None
     assert (head.status, head.headers.pairs, head.size) == (200, [("A", "b")], len(interim) + 25)
     assert head.interim == 25
-    for alone in (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 101 Switching\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"):
-        head = parse_head(alone)
+    for alone in (b"100 Continue\r\n\r\n", b"100 Continue\r\n\r\nsome text", b"101 S\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"):
+        head = parse_head(b"HTTP/1.1 " + alone)
         assert head is not None
-        assert head.status < 200
+        assert head.status == int(alone[:3])
     head = parse_head(b"HTTP/1.1 100 a\n\n" * 100_000)
     assert head is not None
 
