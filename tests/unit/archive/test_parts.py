@@ -489,6 +489,9 @@ def test_chunks() -> None:
     assert dechunk(b"f" * 20 + b"\r\nWiki") == b"Wiki"
     assert dechunk(b"4\r\nWiki\r\n\r\n5\r\npedia\r\n0\r\n") == b"Wiki\r\n5\r\npedia\r\n0\r\n"
     assert dechunk(b"4\r\nWiki\r\n5;na") == b"Wiki"
+    head, body = HttpHead(0, b"Transfer-Encoding: chunked"), b"4\r\nWiki\r\n0\r\nExpires: soon\r\n\r\n"
+    assert unpacked(head, body) == (b"Wiki", True)
+    assert unpacked(head, body[:9]) == (b"Wiki", False)
 
 
 def test_arc_lines() -> None:
