@@ -6,6 +6,8 @@ import codecs
 import gzip
 import json
 import time
+import tracemalloc
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -19,7 +21,7 @@ from seeds.feeds.types import FeedEntry
 from seeds.harvest.answers import Answer
 from seeds.harvest.answers import read as read_answer
 from seeds.harvest.history import FeedHistory
-from seeds.sitemaps import SitemapError
+from seeds.sitemaps import SitemapError, unpack
 from seeds.sitemaps import parse as parse_sitemap
 
 LAUGHS = (
@@ -242,6 +244,28 @@ def test_sitemaps_are_bounded() -> None:
     )
     sitemap = parse_sitemap(many, "https://a.example/sitemap.xml")
     assert (len(sitemap.entries), sitemap.dropped) == (50_000, {"over_limit": 10})
+
+
+@pytest.mark.parametrize(
+    "pack", [bytes, gzip.compress, lambda text: gzip.compress(text[:500]) + gzip.compress(text[500:])]
+)
+def test_a_sitemap_of_just_as_much_as_is_allowed_is_read(
+    pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seeds.sitemaps.parsing.MAX_BYTES", 1000)
+    assert unpack(pack(b" " * 1000)) == b" " * 1000
+    with pytest.raises(SitemapError, match="too_large"):
+        unpack(pack(b" " * 1001))
+
+
+def test_a_small_sitemap_of_several_members_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seeds.sitemaps.parsing.MAX_BYTES", 1000)
+    packed = gzip.compress(b"a") + gzip.compress(bytes(16 << 20))
+    tracemalloc.start()
+    with pytest.raises(SitemapError, match="too_large"):
+        unpack(packed)
+    assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    tracemalloc.stop()
 
 
 SITEMAP = "<urlset><url><loc>https://a.example/ilanga</loc></url><url><loc>https://a.example/é</loc></url></urlset>"
