@@ -34,6 +34,7 @@ from archive.terminal import stop_on_term
 from archive.tools.convert import convert, plain_digest
 from archive.tools.sink import Sink
 from archive.tools.stats import GROUPS
+from tests.power import Disk
 from tests.unit.archive.pages import page
 
 COUNT = 12
@@ -558,6 +559,14 @@ def test_what_a_killed_indexer_left_is_taken_over_and_a_live_one_waited_for(tmp_
     with pytest.raises(ZeroDivisionError):
         write_lines(target, (b"%d" % (1 // n) for n in (1, 0)))
     assert (target.read_bytes(), left.exists()) == (b"c\n", False)
+
+
+def test_an_index_that_has_its_name_is_whole_after_a_power_cut(disk: Disk, tmp_path: Path) -> None:
+    folder = tmp_path / "warc"
+    folder.mkdir()
+    write_lines(folder / "x.warc.cdxj", [b"a\n", b"b\n"])
+    left = disk.cut(folder, tmp_path / "left", names_last=True)
+    assert (left / "x.warc.cdxj").read_bytes() == b"a\nb\n"
 
 
 @pytest.mark.parametrize("words", [["convert", "--to", "gz", "-o"], ["repair", "-o"], ["index", "--merge"]])
