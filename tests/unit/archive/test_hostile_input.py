@@ -165,10 +165,17 @@ def test_a_small_brotli_body_gives_no_more_than_the_limit() -> None:
     assert decode(HttpHead(0, b"Content-Encoding: br"), body, limit=1000) == b"\0" * 1000
 
 
-def test_a_small_zstd_body_takes_little_memory() -> None:
-    body = zstandard.compress(bytes(64 << 20), 1)
+SMALL = {
+    "zstd": zstandard.compress(bytes(64 << 20), 1),
+    "br": brotli.compress(bytes(64 << 20), quality=5),
+    "gzip": gzip.compress(b"\0") + gzip.compress(bytes(64 << 20), 1),
+}
+
+
+@pytest.mark.parametrize(("coding", "body"), SMALL.items(), ids=SMALL)
+def test_a_small_body_takes_little_memory(coding: str, body: bytes) -> None:
     tracemalloc.start()
-    assert decode(HttpHead(0, b"Content-Encoding: zstd"), body, limit=1000) == bytes(1000)
+    assert decode(HttpHead(0, f"Content-Encoding: {coding}".encode()), body, limit=1000) == bytes(1000)
     assert tracemalloc.get_traced_memory()[1] < 24 << 20
     tracemalloc.stop()
 
