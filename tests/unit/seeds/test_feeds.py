@@ -21,7 +21,7 @@ from seeds.feeds.types import FeedEntry
 from seeds.harvest.answers import Answer
 from seeds.harvest.answers import read as read_answer
 from seeds.harvest.history import FeedHistory
-from seeds.sitemaps import SitemapError, unpack
+from seeds.sitemaps import SitemapError, in_robots, unpack
 from seeds.sitemaps import parse as parse_sitemap
 
 LAUGHS = (
@@ -266,6 +266,24 @@ def test_a_small_sitemap_of_several_members_takes_little_memory(monkeypatch: pyt
         unpack(packed)
     assert tracemalloc.get_traced_memory()[1] < 4 << 20
     tracemalloc.stop()
+
+
+def test_what_an_entry_of_a_sitemap_says_is_bounded() -> None:
+    link = '<xhtml:link rel="alternate" hreflang="zu" href="/zu/1"/>'
+    body = (
+        f"<urlset><url><loc>/1</loc>{link * 201}<priority>7</priority><changefreq>{'a' * 1001}</changefreq>"
+        "<image:image><url><loc>/2</loc><priority>-7</priority><lastmod>1970-01-01T00:00:01</lastmod></url></urlset>"
+    )
+    first, second = parse_sitemap(body.encode(), "https://a.example/", newer_than_ms=1000).entries
+    assert (len(first.alternates), first.priority, len(first.changefreq)) == (200, 1.0, 1000)
+    assert (second.loc, second.priority, second.lastmod_ms) == ("https://a.example/2", 0.0, 1000)
+
+
+def test_a_sitemap_named_in_the_last_line_that_is_read_counts() -> None:
+    line = b"Sitemap: /a"
+    robots = b"#" * (500 * 1024 - 1 - len(line)) + b"\n" + line
+    assert in_robots(robots, "https://a.example/") == ["https://a.example/a"]
+    assert in_robots(robots + b"b", "https://a.example/") == []
 
 
 SITEMAP = "<urlset><url><loc>https://a.example/ilanga</loc></url><url><loc>https://a.example/é</loc></url></urlset>"
