@@ -559,6 +559,9 @@ def test_what_a_killed_indexer_left_is_taken_over_and_a_live_one_waited_for(tmp_
     with pytest.raises(ZeroDivisionError):
         write_lines(target, (b"%d" % (1 // n) for n in (1, 0)))
     assert (target.read_bytes(), left.exists()) == (b"c\n", False)
+    left.write_bytes(b"half a li")
+    write_lines(target, [b"d\n"])
+    assert target.read_bytes() == b"d\n"
 
 
 def test_an_index_that_has_its_name_is_whole_after_a_power_cut(disk: Disk, tmp_path: Path) -> None:
