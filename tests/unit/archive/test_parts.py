@@ -22,7 +22,7 @@ import pytest
 import zstandard
 
 from archive.errors import ArchiveFull, JournalBusy
-from archive.index.cdxj import file_lines, memory_record, parse
+from archive.index.cdxj import IndexBuilder, file_lines, memory_record, parse
 from archive.messages.digests import digest_holds, split_digest
 from archive.messages.headers import Headers
 from archive.messages.http import HttpHead, dechunk, decode, parse_head, unpacked
@@ -683,6 +683,22 @@ def test_a_reader_that_is_let_go_is_gone_at_once(tmp_path: Path) -> None:
         assert watched() is None
     finally:
         gc.enable()
+
+
+def test_where_no_run_can_be_written_one_is_tried_for_each_so_many_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def full() -> None:
+        tried.append(len(added))
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    added, builder = list[bytes](), IndexBuilder(spill_lines=10)
+    for number in range(35, 0, -1):
+        added.append(b"%02d\n" % number)
+        builder.add(added[-1])
+    assert tried == [10, 20, 30]
+    assert list(builder.lines()) == sorted(added)
 
 
 def test_the_index_of_many_records_in_one_member_takes_little_memory_and_keeps_their_order() -> None:
