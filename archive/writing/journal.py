@@ -155,7 +155,7 @@ class Journal:
             os.close(descriptor)
             path.unlink(missing_ok=True)
             raise
-        if not path.exists():  # as it found nothing in it, and took it away
+        if not os.fstat(descriptor).st_nlink:  # as it found nothing in it, and took it away
             journal.close(remove=False)
             return cls.create(path, config)
         return journal
