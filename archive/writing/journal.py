@@ -130,6 +130,14 @@ def _lock(descriptor: int, path: Path) -> None:
         raise JournalBusy(str(path)) from error
 
 
+def _has_name(descriptor: int, path: Path) -> bool:
+    """Whether this file still has its name. Links are not counted: what is open and removed, NFS renames."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
 class Journal:
     """One open, locked journal file. Not thread-safe: its writer guards it."""
 
@@ -152,10 +160,11 @@ class Journal:
             journal.commit()
             fsync_folder(path.parent)
         except (OSError, ArchiveError):
+            if _has_name(descriptor, path):
+                path.unlink()
             os.close(descriptor)
-            path.unlink(missing_ok=True)
             raise
-        if not os.fstat(descriptor).st_nlink:  # as it found nothing in it, and took it away
+        if not _has_name(descriptor, path):  # as it found nothing in it, and took it away
             journal.close(remove=False)
             return cls.create(path, config)
         return journal

@@ -176,6 +176,41 @@ def test_a_journal_that_another_recovers_before_anything_is_in_it_is_made_again(
     assert _groups_of(journal, path) == {2}
 
 
+def test_a_journal_that_nfs_has_only_renamed_as_it_was_open_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, path = fcntl.flock, tmp_path / "x.journal"
+
+    def after_another(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        path.rename(tmp_path / ".nfs0001")
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", after_another)
+    journal = frames(path)
+    journal.commit()
+    assert _groups_of(journal, path) == {2}
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_what_another_has_made_under_the_name_of_a_journal_stays(
+    full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, path = fcntl.flock, tmp_path / "x.journal"
+
+    def after_others(_descriptor: int, _operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        path.unlink()
+        path.write_bytes(b"another's")
+        if full:
+            raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(fcntl, "flock", after_others)
+    with pytest.raises(OSError, match="full" if full else "File exists"):
+        frames(path)
+    assert path.read_bytes() == b"another's"
+
+
 def test_journal_tells_what_is_left(tmp_path: Path) -> None:
     path = tmp_path / "x.journal"
     journal = frames(path)
