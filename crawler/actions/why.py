@@ -204,7 +204,10 @@ def _answer(
         return "never admitted: it was not found on any page that was read, nor in a seed"
     if found.place == FAR_BEHIND:
         return f"not among the first {LOOKED_THROUGH:,} URLs that wait of its host: behind them, parked, or done with"
-    gone = "in a file still open, moved away or in another DATA_DIR, given up after its last try, or without an answer"
+    gone = (
+        "in a file still open, moved away or in another DATA_DIR, given up after its last try, without an answer, "
+        "or dropped (by an opt-out, robots.txt, a limit of its host, or `scrapy frontier drop`)"
+    )
     return f"not waiting and in no closed WARC file here: {gone if admitted else f'never found, {gone}'}"
 
 

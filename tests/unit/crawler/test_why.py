@@ -89,6 +89,13 @@ def test_what_was_found_once_is_told_apart_from_what_never_was(admitted: bool | 
     assert _answer(known, [], "", admitted).startswith(said)
 
 
+@pytest.mark.parametrize("admitted", [True, None])
+def test_what_is_gone_may_have_been_dropped(admitted: bool | None) -> None:
+    """As while its host had opted out, which is withdrawn by now: then no rule says any more that it did."""
+    known = replace(DONE, host=Mock(spec=HostState))
+    assert "or dropped (by an opt-out" in _answer(known, [], "", admitted)
+
+
 def test_the_scope_is_that_of_links(tmp_path: Path) -> None:
     """What the seed file names is fetched wherever it lies, and so is what was let in, as pictures of pages are."""
     seeds = tmp_path / "zulu.toml"
