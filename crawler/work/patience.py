@@ -40,11 +40,11 @@ class Patience:
 
     def __call__(self, action: Callable[[], T]) -> T:
         """`action`, again and again while its store is away or full, until it works or the worker must stop."""
-        pause_s = _FIRST_PAUSE_S
+        pause_s, waited = _FIRST_PAUSE_S, False
         while True:
             try:
                 done = action()
-                if self.lacks_room:  # of a Redis that was away the worker says it
+                if waited and self.lacks_room:  # of a Redis that was away the worker says it
                     logger.info("The crawl goes on: there is room again")
                 self.blocked_by, self.full = "", False
                 return done
@@ -55,7 +55,8 @@ class Patience:
                     self.on_away()
                 if self.stopped():
                     raise
-                if pause_s == _FIRST_PAUSE_S:
+                if not waited:
                     logger.warning("The crawl waits: %s", error)
+                waited = True
                 time.sleep(pause_s)
                 pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)

@@ -150,6 +150,14 @@ def test_a_wait_for_room_is_told_once_and_its_end(
     assert [line.partition(":")[0] for line in caplog.messages] == ["The crawl waits", "The crawl goes on"]
 
 
+def test_what_a_worker_that_stops_does_without_room_is_no_sign_of_any(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    patiently = Patience(lambda: True, Mock())
+    with pytest.raises(ArchiveFull):
+        patiently(Mock(side_effect=ArchiveFull("warc", 2, 1, "full")))
+    assert (patiently(lambda: "of another store"), caplog.messages) == ("of another store", [])
+
+
 def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Redis that is back without its last seconds has the lease, which is older, and not the links."""
     monkeypatch.setattr("crawler.work.patience._FIRST_PAUSE_S", 0.0)
