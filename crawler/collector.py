@@ -329,20 +329,30 @@ def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
         with reader_may_leave():
             sys.stdout.writelines(lines)
         return
-    path = Path(name).resolve()  # a link to a file stays one
+    try:
+        _write_file(Path(name).resolve(), "".join(lines), append=append)  # a link to a file stays one
+    except OSError as error:
+        error.filename = name  # to write does not say of which file
+        raise
+
+
+def _write_file(path: Path, text: str, *, append: bool) -> None:
     if path.exists() and not path.is_file():  # a named pipe, /dev/null
-        path.write_text("".join(lines), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     elif append:
         with path.open("ab+") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(size - 1, 0))
             # A last line that was never ended (by an editor, a full disk, a kill) must not swallow the first new one.
             start = b"" if file.read(1) in (b"", b"\n") else b"\n"
-            file.write(start + "".join(lines).encode("utf-8"))
+            file.write(start + text.encode("utf-8"))
     else:
         new = path.with_name(path.name + ".new")
-        new.write_text("".join(lines), encoding="utf-8")
-        new.replace(path)
+        try:
+            new.write_text(text, encoding="utf-8")
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -267,6 +267,20 @@ def test_a_link_to_a_file_stays_one(listing: Path, tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere" / "links").read_text().count("\n") == 6
 
 
+@pytest.mark.parametrize("words", [[], ["-a"]])
+def test_of_links_for_which_there_is_no_room_the_file_is_named_and_none_is_left_half(
+    listing: Path, tmp_path: Path, words: list[str]
+) -> None:
+    links = tmp_path / "links"
+    links.write_text("http://a.test/\n")
+    command = [sys.executable, "-m", "crawler.collector", "links", "-i", str(listing), "-o", str(links)]
+    shell = ["bash", "-c", f"ulimit -f 0; exec {shlex.join([*command, *words, *POLITE])}"]
+    done = subprocess.run(shell, cwd=REPO, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"-ERR {links}: File too large")
+    assert links.read_text() == "http://a.test/\n"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["links", "list"]
+
+
 @pytest.mark.parametrize(
     ("ending", "status", "told"),
     [
