@@ -74,4 +74,8 @@ class Progress:
         name = f"{now:%Y%m%dT%H%M%SZ}-{socket.gethostname()}-{os.getpid()}.json"
         path = worker.stores.folder / "reports" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        try:
+            path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        except OSError:
+            path.unlink(missing_ok=True)  # whoever reads all reports would stumble over half a one
+            raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -163,6 +164,20 @@ def test_a_report_that_cannot_be_written_is_a_line_of_the_log(tmp_path: Path, ca
     (tmp_path / "file").touch()
     asyncio.run(Progress(crawler)._last(worker))
     assert [(record.levelname, record.exc_info) for record in caplog.records] == [("ERROR", None)]
+
+
+def test_of_a_report_for_which_there_is_no_room_nothing_is_left(tmp_path: Path) -> None:
+    """Whoever reads all reports would stumble over half a one."""
+    crawler = Mock(spider=None, **{"settings.getfloat.return_value": 60.0})
+    nothing = Figures(0, 0, 0, {}, {}, {}, {}, ())
+    worker = Mock(is_open=True, ask=AsyncMock(return_value=nothing), **{"stores.folder": tmp_path})
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, usual[1]))
+    try:
+        asyncio.run(Progress(crawler)._last(worker))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert list((tmp_path / "reports").iterdir()) == []
 
 
 @pytest.mark.parametrize("error", [FrontierUnavailable("zulu", "away"), redis.ResponseError("WRONGTYPE")])
