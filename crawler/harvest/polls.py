@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TypeVar
 
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -32,6 +33,7 @@ from seeds.harvest import stats as harvest_stats
 from seeds.harvest.schedule import Polling, first_poll_in_ms
 from sieve.urls import authority, canonicalize_many
 
+Named = TypeVar("Named", FeedEntry, harvest.FollowUp)
 RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
@@ -108,7 +110,8 @@ class Polls:
             page = read_page(facts.body, facts.asked, facts.header("content-type") or None, self._user_agent)
             if not answers.may_follow(page.robots_meta):
                 facts = replace(facts, problem=_NOFOLLOW)
-        return harvest.poll(lease.url, lease.memo, facts, self._bounds(lease))
+        polled = harvest.poll(lease.url, lease.memo, facts, self._bounds(lease))
+        return replace(polled, new_items=_sound(polled.new_items), follow_ups=_sound(polled.follow_ups))
 
     def fail(self, lease: Lease, asked: str, result: str) -> Finding:
         """The finding of a poll that got no answer."""
@@ -121,7 +124,7 @@ class Polls:
         polled = self._without_hope(lease, facts, polled)
         return Finding(
             result,
-            links=_sound(self._links(lease, polled, facts)),
+            links=self._links(lease, polled, facts),
             retry_after_ms=answers.of_host_ms(facts.status, facts.retry_after_ms),
             memo=polled.memo,
             again_in_ms=polled.again_in_ms,
@@ -211,10 +214,10 @@ class Polls:
         return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
 
 
-def _sound(links: Sequence[Candidate]) -> list[Candidate]:
-    """Those that are URLs: people write into feeds and sitemaps what is none, and the sieve takes no such."""
-    urls = canonicalize_many([link.url for link in links])
-    return [link for link, url in zip(links, urls, strict=True) if url]
+def _sound(named: Sequence[Named]) -> tuple[Named, ...]:
+    """Those with URLs: people write into feeds and sitemaps what is none, and the sieve takes no such."""
+    urls = canonicalize_many([one.url for one in named])
+    return tuple(one for one, url in zip(named, urls, strict=True) if url)
 
 
 def _items(

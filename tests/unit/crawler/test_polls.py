@@ -113,6 +113,13 @@ def test_what_is_written_there_and_is_no_url_is_passed_over(url: str, kind: Kind
     assert link.url == f"{HOME}/good"
 
 
+def test_whether_they_are_urls_is_asked_in_the_thread_that_reads_a_large_sitemap() -> None:
+    """Of 50,000 that takes half a second, in which the worker would do nothing else."""
+    these, found = polls(), lease(FEED)
+    facts = these.facts(Response(FEED, body=rss(*((url, 0) for url in (*BROKEN, f"{HOME}/good")))), found, FEED)
+    assert [item.url for item in these.poll(found, facts).new_items] == [f"{HOME}/good"]
+
+
 def published(*dates: str, counted: bool = False, date: str = "") -> tuple[str, bool]:
     """What an item's page is told of its publication, and whether its fetch is counted; `dates`: of items with its
     address; `date`: the server's clock."""
