@@ -280,11 +280,10 @@ class _Visit:
     def _unknown(self, document: Document) -> tuple[FeedEntry, ...]:
         """The items not seen before, in order of the document; each address once."""
         known = set(self._history.seen)
-        new: dict[int, FeedEntry] = {}
+        new: dict[str, FeedEntry] = {}  # not by mark: of 50,000 pages in a sitemap two may have one
         for entry in document.feed.entries:
-            mark = item_mark(entry)
-            if mark not in known and entry.url.startswith(("http://", "https://")):
-                new.setdefault(mark, entry)
+            if item_mark(entry) not in known and entry.url.startswith(("http://", "https://")):
+                new.setdefault(entry.url, entry)
         return tuple(new.values())
 
     def _of_many(self, document: Document) -> tuple[Sequence[FeedEntry], Sequence[FeedEntry]]:

@@ -10,7 +10,7 @@ import pytest
 
 from seeds.harvest import Answer, Polling, PollRequest, PollResult, PollStats, poll, request
 from seeds.harvest import stored_us as stored
-from seeds.harvest.history import FeedHistory
+from seeds.harvest.history import FeedHistory, fingerprint
 from seeds.harvest.revisits import AGES_S, Look, conditions, revisit, stored_us
 from seeds.harvest.stats import as_counts, counter_name, rows, stale_names, table, together
 
@@ -497,6 +497,14 @@ def test_of_a_large_sitemap_without_dates_the_page_that_is_new_counts_alone() ->
         assert result.stats.new_items == 1
     assert result.again_in_ms is not None
     assert result.again_in_ms > 5 * HOUR_MS
+
+
+def test_of_two_pages_that_are_remembered_by_the_same_number_both_are_told() -> None:
+    """Of 40 sitemaps with 50,000 pages each that are eight pairs."""
+    pages = ["https://a.example/27411", "https://a.example/50378"]
+    assert fingerprint(pages[0]) == fingerprint(pages[1])
+    body = "".join(f"<url><loc>{page}</loc></url>" for page in (*pages, pages[0]))
+    assert links(ask(b"", NOW_MS, f"<urlset>{body}</urlset>".encode(), kind="sitemap")) == pages
 
 
 def test_an_archive_that_is_put_into_a_large_sitemap_is_found_whatever_its_dates() -> None:
