@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,11 +92,9 @@ def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
     """The rules of the seed file's sites that have their own, by authority.
 
     A site's rules hold for its host however a redirect or a link spells it: by http and https, with and without
-    ``www.``, as scopes take it. What a site says of just that authority comes first. Of several that are parts of one
-    host the longest delays and the smallest limits hold.
+    ``www.``, as scopes take it. Of several that are parts of one host the longest delays and the smallest limits hold.
     """
     found: dict[str, HostPolicy] = {}
-    spelled: dict[str, HostPolicy] = {}
     for site in spec.sites:
         if site.delay_s is not None or site.ip_delay_s is not None or site.max_pages or site.max_bytes:
             policy = HostPolicy(
@@ -106,11 +103,9 @@ def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
                 max_pages=site.max_pages or None,
                 max_bytes=site.max_bytes or None,
             )
-            home = str(authority(site.url))
-            found[home] = _stricter(found.get(home, HostPolicy()), policy)
-            for host in {home, *spelled_out(home.partition("://")[2])}:
-                spelled[host] = _stricter(spelled.get(host, HostPolicy()), policy)
-    return {**spelled, **{home: _completed(policy, spelled[home]) for home, policy in found.items()}}
+            for host in spelled_out(authority(site.url).partition("://")[2]):
+                found[host] = _stricter(found.get(host, HostPolicy()), policy)
+    return found
 
 
 def _stricter(one: HostPolicy, other: HostPolicy) -> HostPolicy:
@@ -126,12 +121,6 @@ def _of(choose: Callable[[list[int]], int], *said: int | None) -> int | None:
     """Of what was said; None when nothing was."""
     numbers = [number for number in said if number is not None]
     return choose(numbers) if numbers else None
-
-
-def _completed(policy: HostPolicy, others: HostPolicy) -> HostPolicy:
-    """`policy`, and where it says nothing what the others do."""
-    pairs = zip(astuple(policy), astuple(others), strict=True)
-    return HostPolicy(*(other if own is None else own for own, other in pairs))
 
 
 def _ms(settings: BaseSettings, name: str) -> int:
