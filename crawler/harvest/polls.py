@@ -30,6 +30,7 @@ from seeds import harvest
 from seeds.crawl.model import Crawl, FeedSource, IndexSource
 from seeds.feeds.types import FeedEntry
 from seeds.harvest import stats as harvest_stats
+from seeds.harvest.catch_up import as_what
 from seeds.harvest.schedule import Polling, first_poll_in_ms
 from sieve.urls import authority, canonicalize_many
 
@@ -93,7 +94,7 @@ class Polls:
                 if values
             },
             body=response.body,
-            kind=self._kind(lease),
+            kind=as_what(self._kind(lease), lease.memo, asked),
             problem="too_large" if "truncated" in response.flags else "",
             location=answers.location_of(response),
             retry_after_ms=answers.page_wait_ms(response, self._now_ms),

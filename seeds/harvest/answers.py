@@ -28,7 +28,7 @@ _SITEMAP_ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]", re.IG
 class Answer:
     """The answer to one request.
 
-    `asked` is the address requested, `kind` what the entry is polled as: feed, index or sitemap. `problem` is why no
+    `asked` is the address requested, `kind` what is to be read: feed, index or sitemap. `problem` is why no
     answer was taken (timeout, too_large, robots_denied, …), "" otherwise; `location` the absolute target of a redirect.
     `headers` have lower-case names. `sitemaps` are those the host's robots.txt names, if known. `fetched_us`: when it
     was asked for, as the archive has it (epoch microseconds), 0 = not known. `languages`: primary tags and names (in
@@ -55,7 +55,7 @@ class Answer:
     @property
     def is_page(self) -> bool:
         """Whether it is an index page, which may ask robots not to follow its links; what one says that is missing or
-        gone does not hide that it is, and a sitemap may be asked for while catching up."""
+        gone does not hide that it is."""
         return self.kind == "index" and 200 <= self.status < 300 and not self.is_sitemap
 
     @property

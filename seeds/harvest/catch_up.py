@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from seeds.feeds.types import Feed, FeedEntry
-from seeds.harvest.history import MAX_ANCHORS, CatchUp, FeedHistory, fingerprint
+from seeds.harvest.history import MAX_ANCHORS, CatchUp, FeedHistory, fingerprint, recalled
 from seeds.sitemaps import well_known
 from sieve.urls import as_parsed, authority
 
-__all__ = ["advance", "begin", "item_mark", "same_authority"]
+__all__ = ["advance", "as_what", "begin", "item_mark", "same_authority"]
 
 ARCHIVE, PAGED, SITEMAP = "archive", "paged", "sitemap"
 _MOST_SITEMAPS = 5
@@ -29,6 +29,12 @@ _WORDPRESS = re.compile(r"wordpress", re.IGNORECASE)
 def item_mark(entry: FeedEntry) -> int:
     """The fingerprint by which an item is remembered: of what would be fetched."""
     return fingerprint(entry.url or entry.key)
+
+
+def as_what(kind: str, memo: bytes, asked: str) -> str:
+    """As what the answer for an entry of this kind is to be read: an older page may be looked for in a sitemap."""
+    up = recalled(memo)[0].catch_up
+    return "sitemap" if up and up.step == SITEMAP and up.url == asked else kind
 
 
 def begin(history: FeedHistory, feed: Feed, url: str, sitemaps: Sequence[str], lost: int) -> CatchUp | None:

@@ -19,7 +19,7 @@ import xxhash
 from seeds.errors import SeedsError
 from seeds.harvest.validators import sendable
 
-__all__ = ["MAX_SEEN", "CatchUp", "FeedHistory", "HistoryError", "Sentinel", "fingerprint"]
+__all__ = ["MAX_SEEN", "CatchUp", "FeedHistory", "HistoryError", "Sentinel", "fingerprint", "recalled"]
 
 VERSION = 1
 MAX_SEEN = 380
@@ -188,6 +188,14 @@ class FeedHistory:
         moved = [None if then is None else now ^ then for now, then in zip(sums, before, strict=True)]
         ways = ((mark, moved[mark % _GROUPS]) for mark in marks)
         return {mark: way == mark or way not in marks for mark, way in ways if way != 0}
+
+
+def recalled(memo: bytes) -> tuple[FeedHistory, str]:
+    """The history in a memo, and what is wrong with the memo when it had to be given up."""
+    try:
+        return FeedHistory.unpack(memo), ""
+    except HistoryError as error:
+        return FeedHistory(), str(error)
 
 
 _LISTS = ("seen", "times", "hours", "sentinels", "places", "catch_up")

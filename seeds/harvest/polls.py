@@ -22,7 +22,7 @@ from seeds.feeds.types import FeedEntry, FeedHints
 from seeds.harvest import catch_up, schedule
 from seeds.harvest.answers import Answer, Document, cache_lifetime_s, read
 from seeds.harvest.catch_up import item_mark
-from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
+from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, recalled
 from seeds.harvest.schedule import Polling
 from sieve.urls import canonicalize_many
 
@@ -95,7 +95,7 @@ class PollResult:
 def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
     """What to ask for: the feed, on condition that it changed, or an older page while catching up. After a failure
     without conditions: they may be what the server chokes on."""
-    history = _recalled(memo)[0]
+    history = recalled(memo)[0]
     if history.catch_up and (history.catch_up.owed or now_ms // 1000 < history.due_s):
         return PollRequest(history.catch_up.url)
     headers: dict[str, str] = {}
@@ -109,7 +109,7 @@ def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
 
 def poll(url: str, memo: bytes, answer: Answer, polling: Polling = Polling()) -> PollResult:  # noqa: B008
     """Judge an answer to `request(url, memo, …)`; `url` is the feed's own address."""
-    history, lost = _recalled(memo)
+    history, lost = recalled(memo)
     warnings = [PollWarning("memo_lost", lost)] if lost else []
     visit = _Visit(url, history, answer, polling, warnings)
     if history.catch_up and answer.asked == history.catch_up.url and answer.asked != url:
@@ -135,7 +135,7 @@ class _Visit:
         history, answer = self._history, self._answer
         history.polls += 1
         history.first_s = history.first_s or self._now_s
-        if answer.location and (answer.problem or 300 <= answer.status < 400) and answer.status != 304:
+        if answer.location and 300 <= answer.status < 400 and answer.status != 304:
             return self._moved()
         reason, before = answer.problem or f"status {answer.status}", history.problem
         if answer.status == 410:  # sites say so by mistake, too: it is asked once more after weeks
@@ -375,7 +375,7 @@ class _Visit:
 def stored_us(url: str, memo: bytes, answer: Answer) -> int:
     """When the document was fetched, from the same address, that an answer "not modified" says is still valid; epoch
     microseconds, 0 = not known, or another answer."""
-    history = _recalled(memo)[0]
+    history = recalled(memo)[0]
     return history.stored_us if answer.status == 304 and answer.asked == (history.spelled or url) else 0
 
 
@@ -389,11 +389,3 @@ def _newest_first(entries: Sequence[FeedEntry]) -> list[FeedEntry]:
 def _published_s(entry: FeedEntry) -> int:
     """0 without a date."""
     return entry.published_ms // 1000 if entry.published_ms else 0
-
-
-def _recalled(memo: bytes) -> tuple[FeedHistory, str]:
-    """The history in a memo, and what is wrong with the memo when it had to be given up."""
-    try:
-        return FeedHistory.unpack(memo), ""
-    except HistoryError as error:
-        return FeedHistory(), str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -392,6 +393,13 @@ def test_an_index_page_that_asks_robots_not_to_follow_its_links_leads_nowhere(he
     assert len(opened.links) == 5
 
 
+def test_an_answer_that_names_another_place_has_not_moved_there() -> None:
+    """RFC 9110 10.2.2: with 201 and the like it is what was made, and of 200 it says nothing."""
+    these, page = polls(f'[[index]]\nurl = "{HOME}/news"\n'), lease(f"{HOME}/news")
+    closed = ask(these, page, LIST, headers={"X-Robots-Tag": "nofollow", "Location": f"{HOME}/new"})
+    assert (closed.links, closed.warnings) == ([], (f"{page.url}: failing at its first poll: nofollow",))
+
+
 @pytest.mark.parametrize("headers", [{}, {"X-Robots-Tag": "nofollow"}])
 def test_that_an_index_page_is_gone_is_told_whatever_it_asks_of_robots(headers: Mapping[str, str]) -> None:
     """As pages of errors often do; and one that was not to be followed before is asked once more, too."""
@@ -404,13 +412,16 @@ def test_that_an_index_page_is_gone_is_told_whatever_it_asks_of_robots(headers: 
     assert missing.warnings == (f"{page.url}: failing at its first poll: status 404",)
 
 
-def test_sitemaps_in_which_the_missed_links_of_an_index_page_are_looked_for_are_no_pages() -> None:
+MISSED = f"<urlset><url><loc>{HOME}/2026/indaba-7</loc><lastmod>2100-01-01</lastmod></url></urlset>".encode()
+
+
+@pytest.mark.parametrize("sitemap", [MISSED, gzip.compress(MISSED), b" " * 5000 + MISSED], ids=["xml", "gzip", "late"])
+def test_sitemaps_in_which_the_missed_links_of_an_index_page_are_looked_for_are_no_pages(sitemap: bytes) -> None:
     these, html = polls(f'[[index]]\nurl = "{HOME}/news"\n'), {"Content-Type": "text/html"}
     page = lease(f"{HOME}/news")
     before = ask(these, page, LIST, headers=html)
     page = replace(page, memo=before.memo or b"")
     after = ask(these, page, LIST.replace(b"indaba-", b"indaba-9"), headers=html)
     page = replace(page, memo=after.memo or b"")
-    missed = f"<urlset><url><loc>{HOME}/2026/indaba-7</loc><lastmod>2100-01-01</lastmod></url></urlset>"
-    found = ask(these, page, missed.encode(), headers={"X-Robots-Tag": "noindex, nofollow"})
+    found = ask(these, page, sitemap, headers={"X-Robots-Tag": "noindex, nofollow"})
     assert [link.url for link in found.links] == [f"{HOME}/2026/indaba-7"]
