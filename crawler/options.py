@@ -79,7 +79,12 @@ OPTIONS: tuple[Option, ...] = (
         "A lease may be handed out this long before it may be used, and what a round of leasing takes (1000 at most).",
         1000,
     ),
-    Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence); 0: no limit."),
+    Option(
+        "FRONTIER_MAX_DEPTH",
+        20,
+        "Links further than this from a seed are refused (trap defence; 254 at most); 0: no limit.",
+        254,
+    ),
     Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence); 0: no limit."),
     Option(
         "FRONTIER_MAX_EQUAL_PAGES",

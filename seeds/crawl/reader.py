@@ -18,6 +18,8 @@ from sieve.urls import bad_port, canonicalize
 __all__ = ["Reader", "check_contact", "check_name", "check_url"]
 
 T = TypeVar("T")
+_MOST_STEPS = 254
+"""From a seed: the frontier counts them as far as the next number."""
 _TABLES = ("crawl", "relevance", "site", "feed", "index", "sitemap")
 
 
@@ -118,7 +120,7 @@ class Reader:
             ip_delay_s=table.seconds("ip_delay_s"),
             max_pages=table.count("max_pages"),
             max_bytes=table.count("max_bytes"),
-            max_depth=table.count("max_depth"),
+            max_depth=table.count("max_depth", _MOST_STEPS),
             sitemaps=table.flag("sitemaps"),
             tags=table.texts("tags"),
         )

@@ -70,16 +70,16 @@ class Table:
             return default
         return str(value)
 
-    def count(self, key: str) -> int:
-        """A whole number >= 0, of at most 2**53."""
+    def count(self, key: str, most: int = _MOST) -> int:
+        """A whole number from 0 to `most`."""
         value = self._take(key, int, "a whole number", False)
         if value is None:
             return 0
         if value < 0:
             self.fault(f"{key}: {value} is negative (0 or absent means none)", key)
             return 0
-        if value > _MOST:
-            self.fault(f"{key}: above {_MOST}, the most that is counted (0 or absent means none)", key)
+        if value > most:
+            self.fault(f"{key}: above {most}, the most that is counted (0 or absent means none)", key)
             return 0
         return int(value)
 

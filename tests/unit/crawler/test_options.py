@@ -11,7 +11,9 @@ from crawler.addon import Ulwembu
 from crawler.options import OPTIONS, problems, table
 from crawler.version import VERSION
 from crawler.work.opening import frontier_config
+from frontier.intake import arrivals
 from frontier.outcomes import MOST_RETRIES, OUTCOMES
+from frontier.types import Candidate
 
 
 def settings_with(**values: object) -> Settings:
@@ -71,6 +73,15 @@ def test_the_longest_waits_that_settings_allow_can_be_told_to_redis() -> None:
 def test_a_count_that_is_none_is_refused(value: object) -> None:
     (problem,) = problems(settings_with(FRONTIER_MAX_DEPTH=value))
     assert "FRONTIER_MAX_DEPTH" in problem
+
+
+def test_steps_are_bounded_as_far_as_they_are_counted() -> None:
+    deep = Candidate("http://a.example/x", depth=1000)
+    settings = settings_with(FRONTIER_MAX_DEPTH=254)
+    assert list(problems(settings)) == []
+    assert arrivals([deep], frontier_config(settings, None))[0][0].trap == "trap_depth"
+    (problem,) = problems(settings_with(FRONTIER_MAX_DEPTH=255))
+    assert problem == "setting FRONTIER_MAX_DEPTH=255 is not a usable int (0 to 254)"
 
 
 @pytest.mark.parametrize("value", ["3600,soon", "0", "-5,7", "1e300"])

@@ -137,6 +137,7 @@ newer_than_days = 30
         (HEAD + '[[sites]]\nurl = "https://a.example/"\n', "x.toml:4: unknown table or key 'sites' (did you mean"),
         (HEAD + '[site]\nurl = "https://a.example/"\n', "x.toml:4: site: expected [[site]] tables"),
         (HEAD + SITE + "dealy_s = 5\n", "x.toml:6: unknown key 'dealy_s' (did you mean \"delay_s\"?)"),
+        (HEAD + SITE + "max_depth = 255\n", "x.toml:6: max_depth: above 254, the most that is counted"),
         (HEAD + SITE + "delay_s = -5\n", "x.toml:6: delay_s: -5 is not a usable number of seconds"),
         (HEAD + SITE + "delay_s = nan\n", "x.toml:6: delay_s: nan is not a usable number of seconds"),
         (HEAD + SITE + 'scope = "hots"\n', "x.toml:6: scope: 'hots' is not one of host, domain, prefix, open"),
@@ -166,11 +167,12 @@ def test_a_fault_is_one_line_with_its_place(text: str, expected: str) -> None:
 def test_the_least_and_the_most_of_a_number_are_read() -> None:
     crawl = parse_crawl(
         f'[crawl]\nname = "{"a" * 63}"\nlanguage = "zul"\nmax_pages = {2**53}\nmax_bytes = 0\n'
-        '[[site]]\nurl = "https://a.example/"\ndelay_s = 0\nip_delay_s = 999_999_999\n'
+        '[[site]]\nurl = "https://a.example/"\ndelay_s = 0\nip_delay_s = 999_999_999\nmax_depth = 254\n'
         '[[feed]]\nurl = "https://a.example/feed"\nmin_poll_s = 60\nmax_poll_s = 60\n'
     )
     assert (len(crawl.name), crawl.max_pages, crawl.max_bytes) == (63, 2**53, 0)
-    assert (crawl.sites[0].delay_s, crawl.sites[0].ip_delay_s) == (0, 999_999_999)
+    site = crawl.sites[0]
+    assert (site.delay_s, site.ip_delay_s, site.max_depth) == (0, 999_999_999, 254)
     assert (crawl.feeds[0].min_poll_s, crawl.feeds[0].max_poll_s) == (60, 60)
 
 
