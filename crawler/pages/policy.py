@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
+from relevance.errors import PolicyError
 from relevance.language.model import Model, load
 from relevance.pages.page import Page
 from relevance.steering.policies import make_policy, options_of
@@ -21,8 +22,11 @@ BEHIND = 0.87
 
 
 def policy_options(settings: BaseSettings) -> dict[str, int | float | str]:
-    """``RELEVANCE_OPTIONS`` ("words=10,share=0.5") as values; what is no number stays text."""
+    """``RELEVANCE_OPTIONS`` ("words=10,share=0.5") as values; what is no number stays text. PolicyError."""
     found: dict[str, int | float | str] = {}
+    given = settings.get("RELEVANCE_OPTIONS") or ""
+    if not isinstance(given, str | list | tuple) or not all(isinstance(part, str) for part in given):
+        raise PolicyError(f"RELEVANCE_OPTIONS is a comma list of name=value, not {given!r:.80}")
     for part in settings.getlist("RELEVANCE_OPTIONS"):
         name, _, text = part.partition("=")
         value: int | float | str = text.strip()

@@ -174,8 +174,13 @@ def test_wrong_policy_options_are_one_line(tmp_path: Path) -> None:
     found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"), RELEVANCE_OPTIONS="words=many")
     with pytest.raises(PreflightError, match="words"):
         check(settings, find_spider(found, "ndwedwe", {}))
-    settings.set("RELEVANCE_OPTIONS", "words=5,share=0.5", priority="cmdline")
-    check(settings, find_spider(found, "ndwedwe", {}))
+    for form in ({"words": 5}, [5], 5):  # of a project's settings.py
+        settings.set("RELEVANCE_OPTIONS", form, priority="cmdline")
+        with pytest.raises(PreflightError, match=r"RELEVANCE_OPTIONS is a comma list of name=value, not "):
+            check(settings, find_spider(found, "ndwedwe", {}))
+    for good in ("words=5,share=0.5", ["words=5", "share=0.5"]):
+        settings.set("RELEVANCE_OPTIONS", good, priority="cmdline")
+        check(settings, find_spider(found, "ndwedwe", {}))
 
 
 def test_an_empty_name_of_a_seed_file_is_told(tmp_path: Path) -> None:
