@@ -235,7 +235,12 @@ class RedisFrontier(TellsTime):
 
     def opted_out_by(self, url: str) -> str:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.against(url, lambda host: paths_at(self._opt_outs, host))
+        return opt_outs.against(url, lambda host: paths_at(self._opt_outs, [host])[0])
+
+    def wholly_opted_out(self, authorities: Sequence[str]) -> set[str]:
+        """Those of which either table has all; in one call each."""
+        paths = paths_at(self._opt_outs, authorities)
+        return {host for host, found in zip(authorities, paths, strict=True) if "" in found}
 
     # -- for people --------------------------------------------------------------------------------------------------
 
@@ -373,12 +378,7 @@ class RedisFrontier(TellsTime):
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
         with answering(self.crawl):
-            table = self._redis.hgetall(self.keys.counters(name))
-        rows: dict[str, dict[int, int]] = {}
-        for field, value in table.items():
-            place, _, key = text_of(field).partition(":")
-            rows.setdefault(key, {})[int(place)] = int(value)
-        return {key: tuple(row.get(place, 0) for place in range(max(row) + 1)) for key, row in rows.items()}
+            return wire.counts(self._redis.hgetall(self.keys.counters(name)))
 
     def forget_counts(self, names: Sequence[str]) -> None:
         """See :class:`frontier.types.Frontier`."""

@@ -55,10 +55,11 @@ class RedisOptOuts:
         names = (host.decode("utf-8", "backslashreplace") for host in table)
         return opt_outs.listed(dict(map(self._read, names, table.values())))
 
-    def at(self, host: str) -> list[str]:
-        """Path prefixes of one authority."""
+    def at(self, hosts: Sequence[str]) -> list[list[str]]:
+        """Path prefixes of each authority, in one call."""
         with self._answering():
-            return self._read(host, self._server.hget(self._key, host))[1]
+            table = self._server.hmget(self._key, hosts) if hosts else []
+        return [self._read(host, data)[1] for host, data in zip(hosts, table, strict=True)]
 
     def _change(self, how: Callable[[Table, Iterable[Rule]], int], rules: list[Rule]) -> int:
         """Do `how` to the hosts of `rules`; again when another has changed them meanwhile."""
@@ -108,10 +109,11 @@ def _paths(data: bytes) -> tuple[str, ...]:
     return ()
 
 
-def paths_at(tables: Sequence[RedisOptOuts], host: str) -> list[str]:
-    """Path prefixes of an authority in the crawl's own table and in that of all, where that one says anything to it."""
+def paths_at(tables: Sequence[RedisOptOuts], hosts: Sequence[str]) -> list[list[str]]:
+    """Path prefixes of each authority in the crawl's own table and in that of all, where that one says anything to
+    it."""
     own, of_all = tables
-    found = own.at(host)
+    found = own.at(hosts)
     with contextlib.suppress(OptOutsElsewhere):
-        found += of_all.at(host)
+        found = [paths + others for paths, others in zip(found, of_all.at(hosts), strict=True)]
     return found

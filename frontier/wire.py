@@ -377,3 +377,12 @@ def audit_row(data: bytes) -> AuditRow:
     start_ms, end_ms, result, delay_ms, address_delay_ms = rest
     delays = (int(delay_ms), int(address_delay_ms)) if delay_ms >= 0 else (None, None)
     return AuditRow(*place, int(start_ms), int(end_ms), result.decode(), *delays)
+
+
+def counts(table: Mapping[bytes, bytes]) -> dict[str, tuple[int, ...]]:
+    """Counters by their name, from their hash, whose fields are place, ":", name."""
+    rows: dict[str, dict[int, int]] = {}
+    for field, value in table.items():
+        place, _, key = field.partition(b":")
+        rows.setdefault(key.decode("utf-8", "surrogatepass"), {})[int(place)] = int(value)
+    return {key: tuple(row.get(place, 0) for place in range(max(row) + 1)) for key, row in rows.items()}

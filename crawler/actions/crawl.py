@@ -54,7 +54,7 @@ def look_for_opt_outs(url: str, crawl: str) -> None:
     passing = (OptOutsElsewhere, FrontierUnavailable, redis.RedisError)
     with contextlib.closing(client(url)) as server, contextlib.suppress(*passing):
         for of_all in (False, True):
-            RedisOptOuts(server, crawl, of_all=of_all).at("")
+            RedisOptOuts(server, crawl, of_all=of_all).at([""])
 
 
 def ended_badly(crawler: Crawler) -> bool:

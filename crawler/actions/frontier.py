@@ -75,7 +75,7 @@ class Frontier(Action):
     def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.hosts(opts.limit)
         now_ms = state.frontier.status().now_ms
-        gone = {row.authority for row in rows if state.frontier.opted_out_by(row.authority + "/")}
+        gone = state.frontier.wholly_opted_out([row.authority for row in rows])
         if opts.json:
             for row in rows:
                 self.show_json({**asdict(row), "opted_out": row.authority in gone})

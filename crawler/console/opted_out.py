@@ -91,7 +91,7 @@ class OptedOut:
 
     def _rules(self, table: RedisOptOuts, host: str) -> list[str]:
         try:
-            return table.at(host)
+            return table.at([host])[0]
         except OptOutsElsewhere:  # on a Cluster that of all crawls may say nothing to this node
             return []
         except (FrontierError, redis.RedisError) as error:

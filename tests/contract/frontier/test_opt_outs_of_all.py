@@ -17,7 +17,7 @@ from frontier.turns import TurnTakingFrontier
 from tests.contract.frontier.conftest import Clock, Make
 
 FREE = FrontierConfig(obey_robots=False)
-A, B = "http://a.example", "http://b.example"
+A, B, C = "http://a.example", "http://b.example", "http://c.example"
 URLS = [f"{A}/private/1", f"{A}/open", f"{B}/1", f"{B}/2"]
 MakeSharing = Callable[[FrontierConfig], TurnTakingFrontier]
 
@@ -60,6 +60,17 @@ def test_what_was_said_of_all_is_withdrawn_of_all_and_nothing_else_is(make: Make
     frontier.take_in([Candidate(f"{B}/3")])
     clock.forward(10_000)
     assert leased(frontier) == [f"{B}/3"]
+
+
+def test_of_many_hosts_each_table_is_asked_once(make_sharing: MakeSharing, server: redis.Redis) -> None:
+    frontier = crawl_of(make_sharing, [])
+    frontier.opt_out([f"{A}/private/", C])
+    frontier.opt_out([f"{A}/more/", "b.example"], all_crawls=True)
+    server.config_resetstat()
+    assert frontier.wholly_opted_out([A, B, C]) == {B, C}
+    calls = {name: stat["calls"] for name, stat in server.info("commandstats").items()}
+    assert (calls["cmdstat_hmget"], "cmdstat_hget" in calls) == (2, False)
+    assert frontier.wholly_opted_out([]) == set()
 
 
 def test_it_holds_for_crawls_that_run_and_for_those_that_begin_later(make_sharing: MakeSharing) -> None:
