@@ -97,7 +97,8 @@ class BehindRequisites:
         return [min(BEHIND, score) for score in self._policy.rescore(queued)]
 
     def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
-        return self._policy.explain(url, since_relevant, bucket)
+        terms = self._policy.explain(url, since_relevant, bucket)
+        return {name: min(BEHIND, term) if name == "priority" else term for name, term in terms.items()}
 
     def deltas(self) -> dict[str, tuple[int, ...]]:
         return self._policy.deltas()

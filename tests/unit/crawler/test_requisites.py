@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.pages import policy as policies
 from crawler.pages import requisites as embedded
 from crawler.pages.policy import BEHIND, BehindRequisites
 from crawler.pages.requisites import (
@@ -112,3 +113,11 @@ def test_no_link_has_the_place_of_what_pages_embed() -> None:
     assert policy.link_priority(link) == BEHIND
     assert [score for score, _ in policy.rank([link])] == [BEHIND]
     assert all(score <= BEHIND for score in policy.rescore([(link.url, 0, "000000")]))
+
+
+def test_the_terms_of_a_priority_end_in_the_place_that_a_link_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policies, "BEHIND", 0.5)
+    waiting = f"{HOME}/zu/izindaba", 0, "000000"
+    terms = make_policy("yield", "zul").explain(*waiting)
+    assert terms["gain"] > 0.5 < terms["priority"], "else this would say nothing"
+    assert BehindRequisites(make_policy("yield", "zul")).explain(*waiting) == {**terms, "priority": 0.5}
