@@ -61,7 +61,7 @@ MAX_CHARS = 8192
 """Of a URL that is looked at. No server takes more (Apache: 8,190 bytes a request line), and a page of a few megabytes
 could otherwise make thousands of links as long as itself."""
 _MAX_HOST_CHARS = 512
-"""A name has 253 octets (RFC 1035 2.3.4), user and port not counted; converting longer ones costs the square."""
+"""Of a host and its port. A name has 253 octets (RFC 1035 2.3.4); converting longer ones costs the square."""
 _HOST = re.compile(r"[^:]*+:[/\\]*+([^/\\?#]*+)")
 
 
