@@ -26,6 +26,7 @@ from relevance.errors import ModelError, PolicyError, RelevanceError
 from relevance.language.identification import Identifier
 from relevance.language.model import shipped
 from seeds.crawl import Crawl, crawls, load_crawl
+from seeds.crawl.scope import seed_key
 from seeds.errors import SeedsError
 from seeds.survey import check, lists
 from seeds.survey.probe import Fetched
@@ -161,8 +162,8 @@ class Seeds:
                     aside(f"{url}: {found.detail}, not added")
                     good = False
                     continue
-                known = {seed.url for seed in crawl.seeds()}
-                new = tuple(feed for feed in found.feeds if feed[0] not in known)
+                known = {seed_key(seed.url) for seed in crawl.seeds()}
+                new = tuple(feed for feed in found.feeds if seed_key(feed[0]) not in known)
                 addition = check.to_add(replace(found, feeds=new), opts.scope)
                 try:
                     crawl = check.add_to_file(path, addition)
@@ -182,9 +183,9 @@ class Seeds:
             aside(error)
 
         path = self._path(opts.into) if opts.into else None
-        known = {seed.url for seed in load_crawl(path).seeds()} if path is not None else set()
+        known = {seed_key(seed.url) for seed in load_crawl(path).seeds()} if path is not None else set()
         listed = lists.import_files([Path(name) for name in names], tell)
-        new = [entry for entry in listed if entry.url not in known]
+        new = [entry for entry in listed if seed_key(entry.url) not in known]
         if path is None:
             print(lists.to_toml(new, opts.table), end="")
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from seeds.crawl.scope import SiteIndex, host_of, place_of
+from seeds.crawl.scope import SiteIndex, host_of, place_of, seed_key
 
 __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"]
 
@@ -133,8 +133,8 @@ class Crawl:
 
         A site's URL that is an index page too comes as that only: a URL is admitted once.
         """
-        polled = {index.url.rstrip("/") for index in self.indexes}
-        yield from (Seed(site.url, "page") for site in self.sites if site.url.rstrip("/") not in polled)
+        polled = {seed_key(index.url) for index in self.indexes}
+        yield from (Seed(site.url, "page") for site in self.sites if seed_key(site.url) not in polled)
         yield from (Seed(feed.url, "feed") for feed in self.feeds)
         yield from (Seed(index.url, "index") for index in self.indexes)
         yield from (Seed(sitemap.url, "sitemap") for sitemap in self.sitemaps)

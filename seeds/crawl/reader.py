@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from seeds.crawl.languages import bibliographic, meant
 from seeds.crawl.model import Crawl, FeedSource, IndexSource, Site, SitemapSource
-from seeds.crawl.scope import SCOPES, host_of
+from seeds.crawl.scope import SCOPES, host_of, seed_key
 from seeds.crawl.table import Table, nearest
 from seeds.crawl.toml_lines import LineMap
 from seeds.errors import Problem
@@ -30,7 +30,7 @@ class Reader:
         self._data = data
         self._lines = lines
         self._problems = problems
-        self._urls: dict[tuple[str, str], int] = {}
+        self._urls: dict[tuple[bool, str], int] = {}
 
     def crawl(self, path: str) -> Crawl | None:
         for key in self._data:
@@ -126,11 +126,12 @@ class Reader:
         )
 
     def _note_duplicates(self, name: str, index: int, urls: object) -> None:
+        """What is polled is so as one of the three; a site may have the same address."""
         found: list[object] = urls if isinstance(urls, list) else [urls]
         for position, url in enumerate(found):
             if not isinstance(url, str):
                 continue
-            key = (name, _same(url))
+            key = (name == "site", seed_key(url))
             line = self._lines.line(name, index, "url", position)
             if key in self._urls:
                 self._problems.append(Problem(line, f"{url} is listed already, in line {self._urls[key]}"))
@@ -152,12 +153,6 @@ def _polls(table: Table) -> tuple[float | None, float | None]:
     if shortest is not None and longest is not None and shortest > longest:
         table.fault(f"min_poll_s ({shortest:g}) is above max_poll_s ({longest:g})", "min_poll_s")
     return shortest, longest
-
-
-def _same(url: str) -> str:
-    """URLs that differ only here are one seed: scheme, www, a final slash, the fragment."""
-    bare = re.sub(r"^https?://", "", url.split("#", 1)[0], flags=re.IGNORECASE)
-    return bare.removeprefix("www.").rstrip("/")
 
 
 def check_name(name: str) -> str:

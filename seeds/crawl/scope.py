@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 
 from sieve.urls import SCOPES, UrlError, canonicalize, registrable_domain
 
-__all__ = ["SCOPES", "SiteIndex", "host_of", "place_of"]
+__all__ = ["SCOPES", "SiteIndex", "host_of", "place_of", "seed_key"]
 
 _PARTS = re.compile(r"https?://(?:[^/?#@]*@)?((?:\[[^\]/]*\]|[^/?#:]+)(?::\d*)?)([^?#]*)", re.IGNORECASE)
 _PORT = re.compile(r":(?:80|443)?$")
+_BEFORE_PLACE = re.compile(r"https?://(?:[^/@]*@)?(?:www\.)?")
 _HOSTS_KEPT = 1 << 16
 
 
@@ -44,6 +46,14 @@ def _bare(place: str) -> str:
 def place_of(url: str) -> str:
     """Host name and port as a scope compares them, without ``www.``; ":" for what is no http(s) address."""
     return _bare(_canonical(url)[0])
+
+
+def seed_key(url: str) -> str:
+    """What addresses have in common that are one seed: those of one canonical form, or that differ in no more than
+    scheme, user, ``www.`` and a last slash. What is no http(s) address is like no other."""
+    with suppress(UrlError):
+        url = canonicalize(url)
+    return _BEFORE_PLACE.sub("", url, count=1).rstrip("/")
 
 
 def _canonical(url: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from seeds import feeds, sitemaps
 from seeds.crawl import parse_crawl
 from seeds.crawl.model import Crawl
+from seeds.crawl.scope import seed_key
 from seeds.errors import Problem, SeedError
 from seeds.survey.lists import quoted
 from seeds.survey.probe import Fetch, Fetched
@@ -55,7 +56,7 @@ class Discovery:
 
 def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
     """Each seed of the crawl in turn; for sites also the feeds they name that the crawl does not list."""
-    listed = {feed.url for feed in crawl.feeds}
+    listed = {seed_key(feed.url) for feed in crawl.feeds}
     for seed in crawl.seeds():
         answer = fetch(seed.url)
         if not answer.ok:
@@ -69,7 +70,7 @@ def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
             yield Finding(seed.url, seed.kind, "moved", f"to {answer.url}{note}")
         else:
             named = feeds.discover(answer.body, answer.url) if seed.kind == "page" else []
-            unlisted = [url for url in named if url not in listed]
+            unlisted = [url for url in named if seed_key(url) not in listed]
             note = f"feeds not listed: {' '.join(unlisted[:3])}" if unlisted else ""
             yield Finding(seed.url, seed.kind, "alive", note)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from lxml import etree
 
-from seeds.crawl.scope import host_of
+from seeds.crawl.reader import check_url
+from seeds.crawl.scope import seed_key
 from seeds.errors import SeedsError
 from seeds.markup.references import mended
-from sieve.urls import UrlError, canonicalize
 
 __all__ = ["ListError", "Listed", "import_files", "quoted", "read_list", "read_some", "to_toml"]
 
@@ -63,7 +63,7 @@ def read_list(body: bytes, name: str = "list", tell: Tell = _refuse) -> list[Lis
 
 
 def import_files(paths: Iterable[Path], tell: Tell = _refuse) -> list[Listed]:
-    """All lists together; of an address that stands in several the first counts. A plain list's group is its name.
+    """All lists together; of addresses that are one seed the first counts. A plain list's group is its name.
     `tell`: also of each list that cannot be read or has no address."""
     found: dict[str, Listed] = {}
     for path in paths:
@@ -81,7 +81,7 @@ def import_files(paths: Iterable[Path], tell: Tell = _refuse) -> list[Listed]:
         name = os.fsencode(stem).decode("utf-8", "replace")  # TOML has no other bytes
         for one in listed:
             group = one.group or name
-            found.setdefault(one.url, Listed(one.url, one.title, group))
+            found.setdefault(seed_key(one.url), Listed(one.url, one.title, group))
     return list(found.values())
 
 
@@ -173,8 +173,9 @@ def _plain(body: bytes, name: str, tell: Tell) -> list[Listed]:
 
 
 def _is_address(text: str) -> bool:
-    with suppress(UrlError):
-        return bool(canonicalize(text)) and bool(host_of(text))  # which is stricter about the slashes
+    """To a seed file, which would be refused whole for one that is none."""
+    with suppress(ValueError):
+        return bool(check_url(text))
     return False
 
 

@@ -54,6 +54,12 @@ def test_every_seed_is_looked_at() -> None:
     ]
 
 
+def test_a_feed_that_is_listed_in_another_spelling_is_listed() -> None:
+    crawl = parse_crawl(HEAD + '[[site]]\nurl = "https://a.example/"\n[[feed]]\nurl = "http://A.example/feed"\n')
+    (found, _) = check(crawl, lambda url: Fetched(url, 200, PAGE if url == "https://a.example/" else FEED))
+    assert (found.state, found.detail) == ("alive", "")
+
+
 def test_discovery_of_a_site() -> None:
     found = discover("https://a.example/", fetch, lambda body, url, kind: "zul")
     assert (found.feeds, found.sitemaps, found.language) == (
@@ -143,6 +149,23 @@ def test_plain_lists_and_opml(tmp_path: Path) -> None:
         ("https://a.example/feed/", ("cs_media",)),
         ("http://b.example/rss", ("Izindaba",)),
     ]
+
+
+def test_an_address_that_a_seed_file_may_not_have_keeps_no_other_out() -> None:
+    told: list[ListError] = []
+    wrong = ("https://a.example/a feed", "https://a.example:25/feed", "https:///feed")
+    outlines = "".join(f'<outline xmlUrl="{url}"/>' for url in (*wrong, "https://b.example/feed"))
+    found = read_list(f"<opml><body>{outlines}</body></opml>".encode(), "x.opml", told.append)
+    assert [str(error) for error in told] == [f"x.opml:1: not an address: '{url}'" for url in wrong]
+    assert [feed.url for feed in parse_crawl(HEAD + to_toml(found)).feeds] == ["https://b.example/feed"]
+
+
+def test_of_addresses_that_are_one_seed_the_first_is_imported(tmp_path: Path) -> None:
+    (path := tmp_path / "x.txt").write_text(
+        "http://a.example/feed/\nhttps://www.A.example./feed\nhttp://a.example/Feed\n"
+    )
+    crawl = parse_crawl(HEAD + to_toml(import_files([path])))
+    assert [feed.url for feed in crawl.feeds] == ["http://a.example/feed/", "http://a.example/Feed"]
 
 
 def test_lists_may_be_packed() -> None:

@@ -143,6 +143,8 @@ newer_than_days = 30
         (HEAD + SITE + 'scope = "hots"\n', "x.toml:6: scope: 'hots' is not one of host, domain, prefix, open"),
         (HEAD + SITE + "\n# again\n" + SITE, "x.toml:9: https://a.example/ is listed already, in line 5"),
         (HEAD + SITE + '[[site]]\nurl = "HTTPS://www.a.example#x"\n', "x.toml:7: HTTPS://www.a.example#x is listed"),
+        (HEAD + SITE + '[[site]]\nurl = "http://me@A.Example.:80?utm_source=x"\n', "x.toml:7: http://me@A.Example.:80?utm_"),
+        (HEAD + '[[feed]]\nurl = "https://a.example/"\n[[index]]\nurl = "http://a.example"\n', "x.toml:7: http://a.ex"),
         (f'[crawl]\nname = "{"a" * 64}"\nlanguage = "zul"\n' + SITE, "x.toml:2: name: "),
         (HEAD + SITE + "delay_s = 1e9\n", "x.toml:6: delay_s: 1000000000.0 is not a usable number of seconds"),
         (HEAD + '[[site]]\nscope = "host"\n', "x.toml:4: url is missing"),
@@ -274,8 +276,9 @@ def test_items_of_feeds_may_lead_elsewhere_unless_whitelisted() -> None:
 
 
 def test_a_front_page_read_as_a_feed_is_one_seed() -> None:
-    crawl = parse_crawl(HEAD + SITE + '[[index]]\nurl = "https://a.example"\n')
-    assert list(crawl.seeds()) == [Seed("https://a.example", "index")]
+    for index in ("https://a.example", "http://www.A.example/"):
+        crawl = parse_crawl(HEAD + SITE + f'[[index]]\nurl = "{index}"\n')
+        assert list(crawl.seeds()) == [Seed(index, "index")]
     assert crawl.in_scope("https://a.example/x")
 
 
