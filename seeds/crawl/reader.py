@@ -47,7 +47,7 @@ class Reader:
         if not (sites or feeds or indexes or sitemaps) and not self._problems:
             self._problems.append(Problem(0, "nothing to crawl: no [[site]], [[feed]], [[index]] or [[sitemap]]"))
         if head.get("whitelist_only"):
-            self._refuse_open(sites)
+            self._check_whitelist(sites)
         if self._problems:
             return None
         return Crawl(
@@ -138,7 +138,9 @@ class Reader:
             else:
                 self._urls[key] = line
 
-    def _refuse_open(self, sites: tuple[Site, ...]) -> None:
+    def _check_whitelist(self, sites: tuple[Site, ...]) -> None:
+        if not self._data.get("site"):
+            self._fault("whitelist_only: no item would be fetched without a [[site]]", "crawl", "whitelist_only")
         for index, data in enumerate(self._data["site"] if sites else []):  # without any they may be no tables
             if data.get("scope") == "open":
                 message = 'scope "open" contradicts whitelist_only = true of [crawl]'

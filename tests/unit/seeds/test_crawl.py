@@ -155,6 +155,7 @@ newer_than_days = 30
         (HEAD + '[[site]]\nurl = "https://a.example/ b"\n', "x.toml:5: url: 'https://a.example/ b' contains"),
         (HEAD + '[[feed]]\nurl = "https://a.example/"\nmin_poll_s = 9\nmax_poll_s = 8\n', "x.toml:6: min_poll_s (9)"),
         (HEAD + 'whitelist_only = true\n' + SITE + 'scope = "open"\n', 'x.toml:7: scope "open" contradicts'),
+        (HEAD + 'whitelist_only = true\n[[feed]]\nurl = "https://a.example/"\n', "x.toml:4: whitelist_only: no item"),
         (HEAD + 'whitelist_only = true\n[site]\nurl = "https://a.example/"\n', "x.toml:5: site: expected [[site]]"),
         ("site = [1]\n" + HEAD + "whitelist_only = true\n", "x.toml:1: site: expected [[site]] tables"),
         (HEAD + "[relevance]\nshares = [1]\n" + SITE, "x.toml:5: shares: expected a number, a string or true/false"),
