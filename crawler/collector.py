@@ -84,7 +84,8 @@ class _Links:
             self.by_source[source] = found or []
             return
         links: list[str] = []
-        for feed in feeds.discover(visit.fetched.body, visit.fetched.url)[:_MOST_FEEDS_A_PAGE]:
+        page = visit.fetched
+        for feed in feeds.discover(page.body, page.url, page.content_type)[:_MOST_FEEDS_A_PAGE]:
             links += self._entries(feed, await client.fetch(feed)) or []
         self.by_source[source] = links
 
@@ -97,7 +98,7 @@ class _Links:
         try:
             feed = feeds.parse(answer.body, answer.url, answer.content_type)
         except feeds.FeedError as error:
-            if not self.test_only and feeds.discover(answer.body, answer.url):
+            if not self.test_only and feeds.discover(answer.body, answer.url, answer.content_type):
                 return None
             self.log.say("-ERR", f"{source} {error}")
             return []

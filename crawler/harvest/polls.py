@@ -24,6 +24,7 @@ from crawler.pages.link_memo import read_link_memo
 from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
+from relevance.pages.encoding import decode
 from relevance.pages.page import read_page
 from relevance.steering.languagetags import NAMES, TAGS
 from seeds import harvest
@@ -108,8 +109,11 @@ class Polls:
     def poll(self, lease: Lease, facts: harvest.Answer) -> harvest.PollResult:
         """What came of the poll; the costly part, pure, so that it may run in any thread."""
         if facts.is_page and not facts.problem:
-            page = read_page(facts.body, facts.asked, facts.header("content-type") or None, self._user_agent)
-            if not answers.may_follow(page.robots_meta):
+            kind = facts.header("content-type") or None
+            page = read_page(facts.body, facts.asked, kind, self._user_agent)
+            if answers.may_follow(page.robots_meta):
+                facts = replace(facts, body=decode(facts.body, kind).text.encode("utf-8", "replace"))
+            else:
                 facts = replace(facts, problem=_NOFOLLOW)
         polled = harvest.poll(lease.url, lease.memo, facts, self._bounds(lease))
         return replace(polled, new_items=_sound(polled.new_items), follow_ups=_sound(polled.follow_ups))

@@ -60,12 +60,12 @@ _PLATFORMS = (
 _WELL_KNOWN = ("/feed/", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml", "/feed.json")
 
 
-def discover(html: bytes, url: str) -> list[str]:
+def discover(html: bytes, url: str, content_type: str | None = None) -> list[str]:
     """The feeds this page names, absolute, in order of the page, each once; its own before its comments' feeds.
 
     Links in the text count only when the head names none. At most 50.
     """
-    tree = LexborHTMLParser(parsable(_decoded(html[:_PAGE_BYTES])), options=LexborDocumentOptions.WO_EVENTS)
+    tree = LexborHTMLParser(parsable(html[:_PAGE_BYTES], content_type), options=LexborDocumentOptions.WO_EVENTS)
     base = _base(tree, url)
     found = list(_alternates(tree)) or list(_anchors(tree))
     absolute = (_join(base, href) for href in found)
@@ -78,15 +78,6 @@ def likely_feeds(html: bytes, url: str) -> list[str]:
     """Addresses where this site may have a feed, the likeliest first: to be tried, not to be believed."""
     paths = [path for pattern, known in _PLATFORMS if pattern.search(html[:_PAGE_BYTES]) for path in known]
     return list(dict.fromkeys(link for path in (*paths, *_WELL_KNOWN) if (link := _join(url, path))))
-
-
-def _decoded(html: bytes) -> str:
-    """The page as text: only its ASCII matters here, so any single-byte reading serves but for UTF-16."""
-    if html[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return html.decode("utf-16", "replace")
-    if html[:2] in (b"<\x00", b"\x00<"):
-        return html.decode("utf-16-le" if html[1] == 0 else "utf-16-be", "replace")
-    return html.decode("utf-8", "replace")
 
 
 def _base(tree: LexborHTMLParser, url: str) -> str:

@@ -86,7 +86,7 @@ def read(answer: Answer, url: str, history: FeedHistory, since_s: int = 0) -> Do
     if answer.is_sitemap:
         return _sitemap(answer, url, 0)
     if answer.kind == "index":
-        page, places = read_index(answer.body, url, history.places)
+        page, places = read_index(answer.body, url, history.places, kind)
         if not page.entries:
             raise feeds.FeedError("html", "no list of articles found in the page")
         return Document(page, places=places)

@@ -46,13 +46,15 @@ class PlacedLink:
     place: int
 
 
-def read_index(html: bytes, url: str, places: dict[int, int]) -> tuple[Feed, dict[str, int]]:
+def read_index(
+    html: bytes, url: str, places: dict[int, int], content_type: str | None = None
+) -> tuple[Feed, dict[str, int]]:
     """The page as a feed whose entries are in order of the page, and the place of each entry by its address.
 
     `places`: how many new links each place has brought so far.
     """
     groups: dict[int, list[PlacedLink]] = defaultdict(list)
-    for link in placed_links(html, url):
+    for link in placed_links(html, url, content_type):
         groups[link.place].append(link)
     chosen = {place for place, links in groups.items() if places.get(place, 0) >= 2 or _is_list(links)}
     entries: dict[str, FeedEntry] = {}
@@ -66,11 +68,9 @@ def read_index(html: bytes, url: str, places: dict[int, int]) -> tuple[Feed, dic
     return Feed("index", tuple(entries.values())), where
 
 
-def placed_links(html: bytes, url: str) -> list[PlacedLink]:
+def placed_links(html: bytes, url: str, content_type: str | None = None) -> list[PlacedLink]:
     """The links of a page to pages of its own site, outside navigation, at most 3,000."""
-    tree = LexborHTMLParser(
-        parsable(html[:_PAGE_BYTES].decode("utf-8", "replace")), options=LexborDocumentOptions.WO_EVENTS
-    )
+    tree = LexborHTMLParser(parsable(html[:_PAGE_BYTES], content_type), options=LexborDocumentOptions.WO_EVENTS)
     base_element = tree.css_first("base[href]")
     base = _absolute(url, (base_element.attributes.get("href") or "") if base_element else "") or url
     own = urlsplit(url).hostname or ""

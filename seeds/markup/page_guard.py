@@ -1,4 +1,4 @@
-"""How much of an HTML page a parser can be given.
+"""What of an HTML page a parser can be given.
 
 A parser that goes by the standard needs time that grows with the square of the nesting, of the attributes of an element
 and of the different names in a page, and for each paragraph opens anew the formatting elements that were not closed.
@@ -6,11 +6,16 @@ The links of a site stand well before such a bound in any page that is not made 
 be a tag counts wherever it stands, in scripts and comments, too: nothing depends on what the parser takes for text. The
 bounds were measured for `relevance.pages.flattened` (docs/relevance.md), which keeps the text of such pages; nothing
 but links is read here.
+
+In what is served as XHTML `<script/>` and `<title/>` are empty, where HTML would have all that follows for their text:
+such elements get an end tag (as `relevance.pages.xhtml` has it; one too many does no harm to links).
 """
 
 from __future__ import annotations
 
 import re
+
+from seeds.markup.encodings import narrowed
 
 __all__ = ["parsable"]
 
@@ -30,14 +35,18 @@ _ONE = (
 )
 _ATTRIBUTE = re.compile(_ONE)
 _TAG = re.compile(rf"<(?:(?=/?([a-zA-Z][^ \t\n\f\r/><]*+)((?:[ \t\n\f\r/]*+{_ONE})*+))|)")
+_EMPTY = re.compile(r"<([a-zA-Z][^\s/<>]*+)((?:[^<>\"'/]++|\"[^<\"]*+\"|'[^<']*+'|/(?!>))*+)/>")
 _FORMATTING = frozenset(("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"))
 
 
-def parsable(html: str) -> str:
-    """The page up to the tag from which on it would cost too much.
+def parsable(page: bytes, content_type: str | None = None) -> str:
+    """The page, as UTF-8 unless it is wide, up to the tag from which on it would cost too much.
 
     Without the two references that are longer as characters than as written: lexbor writes them over what follows.
     """
+    html = narrowed(page).decode("utf-8", "replace")
+    if (content_type or "").partition(";")[0].strip().lower() == "application/xhtml+xml":
+        html = _EMPTY.sub(r"<\1\2></\1>", html)
     html = html.replace("&nGt;", "\u226b\u20d2").replace("&nLt;", "\u226a\u20d2")
     tags = min(html.count("<"), _MOST_TAGS)
     room = _MOST_READ * len(html)

@@ -69,7 +69,7 @@ def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
             note = "" if crawl.in_scope(answer.url) or seed.kind != "page" else ", outside the crawl's scope"
             yield Finding(seed.url, seed.kind, "moved", f"to {answer.url}{note}")
         else:
-            named = feeds.discover(answer.body, answer.url) if seed.kind == "page" else []
+            named = feeds.discover(answer.body, answer.url, answer.content_type) if seed.kind == "page" else []
             unlisted = [url for url in named if seed_key(url) not in listed]
             note = f"feeds not listed: {' '.join(unlisted[:3])}" if unlisted else ""
             yield Finding(seed.url, seed.kind, "alive", note)
@@ -81,7 +81,7 @@ def discover(url: str, fetch: Fetch, language: Language | None = None) -> Discov
     if not page.ok:
         state, detail = _without(page)
         return Discovery(url, state, detail=detail)
-    named = feeds.discover(page.body, page.url)
+    named = feeds.discover(page.body, page.url, page.content_type)
     found = _reading(named[:_MOST_TRIES], fetch) or _reading(
         feeds.likely_feeds(page.body, page.url)[:_MOST_TRIES], fetch
     )

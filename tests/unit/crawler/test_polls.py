@@ -393,6 +393,19 @@ def test_an_index_page_that_asks_robots_not_to_follow_its_links_leads_nowhere(he
     assert len(opened.links) == 5
 
 
+def test_the_links_of_an_index_page_are_read_in_its_encoding() -> None:
+    these, page = polls(f'[[index]]\nurl = "{HOME}/news"\n'), lease(f"{HOME}/news")
+    html = "".join(f'<h2><a href="/zpráva/{n}">Událost číslo {n} a vše o ní</a></h2>' for n in range(1, 6))
+    for declared, body in (
+        ("text/html; charset=windows-1250", html.encode("cp1250")),
+        ("text/html", b'<meta charset="windows-1250">' + html.encode("cp1250")),
+        ("text/html", html.encode("utf-16")),
+        ("text/html", html.encode()),
+    ):
+        found = ask(these, page, body, headers={"Content-Type": declared})
+        assert [link.url for link in found.links] == [f"{HOME}/zpráva/{n}" for n in range(1, 6)]
+
+
 def test_an_answer_that_names_another_place_has_not_moved_there() -> None:
     """RFC 9110 10.2.2: with 201 and the like it is what was made, and of 200 it says nothing."""
     these, page = polls(f'[[index]]\nurl = "{HOME}/news"\n'), lease(f"{HOME}/news")

@@ -21,6 +21,7 @@ from seeds.feeds.types import FeedEntry
 from seeds.harvest.answers import Answer
 from seeds.harvest.answers import read as read_answer
 from seeds.harvest.history import FeedHistory
+from seeds.harvest.index_page import read_index
 from seeds.sitemaps import SitemapError, in_robots, unpack
 from seeds.sitemaps import parse as parse_sitemap
 
@@ -193,6 +194,17 @@ def test_dates_of_json_that_are_none_are_not_believed(date: str) -> None:
 )
 def test_clean_links(found: str, clean: str) -> None:
     assert clean_link(found) == clean
+
+
+@pytest.mark.parametrize("empty", ["<title/>", '<script src="a.js" />', "<style media='>' />", "<textarea/>"])
+def test_what_is_empty_in_xhtml_hides_nothing_behind_it(empty: str) -> None:
+    list_of = "".join(f'<li><a href="/indaba/{n}">Isihloko sendaba enkulu<br/></a></li>' for n in range(3))
+    link = '<link rel="alternate" type="application/rss+xml" href="/feed/"/>'
+    page = f"<html>{empty}{link}<body><ul>{list_of}</ul></body></html>".encode()
+    for kind, seen in (("application/xhtml+xml; charset=utf-8", True), ("text/html", False), (None, False)):
+        assert discover(page, "https://a.example/", kind) == ["https://a.example/feed/"] * seen
+        found, _ = read_index(page, "https://a.example/", {}, kind)
+        assert len(found.entries) == 3 * seen
 
 
 def test_discovery_in_anchors_and_by_platform() -> None:

@@ -134,16 +134,20 @@ PAGES = {
     "blocks in blocks": "<div>" * 300_000,
     "a long class above many links": f'<div class="{"a " * SIZE}">' + "<a href=/x>y</a>" * 2500,
     "links in links": "<a href=/x.xml>yy<object>" * 3000,
+    "quotes without end": "<a b='/" * SIZE,
+    "empty elements": "<a b=c/>" * SIZE,
     "a long base": f'<base href="/{"a" * SIZE}/">' + "<a href=rss>y</a>" * 4000,
 }
 
 
 @pytest.mark.parametrize("html", PAGES.values(), ids=PAGES)
 def test_a_page_is_looked_through_at_once(html: str) -> None:
+    """As XHTML, with which more is done."""
+    kind = "application/xhtml+xml"
     head = '<link rel=alternate type="application/rss+xml" href=/f>'
-    assert feeds.discover((head + html).encode(), "http://h/") == ["http://h/f"]
-    assert len(feeds.discover(html.encode(), "http://h/")) <= 50
-    page, places = read_index(html.encode(), "http://h/", {})
+    assert feeds.discover((head + html).encode(), "http://h/", kind) == ["http://h/f"]
+    assert len(feeds.discover(html.encode(), "http://h/", kind)) <= 50
+    page, places = read_index(html.encode(), "http://h/", {}, kind)
     assert len(page.entries) == len(places)
 
 
