@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from relevance.language.model import shipped
 from seeds.crawl import Crawl, crawls, load_crawl
 from seeds.crawl.scope import seed_key
 from seeds.errors import SeedsError
+from seeds.sitemaps import SitemapEntry
 from seeds.survey import check, lists
 from seeds.survey.probe import Fetched
 from seeds.survey.sitemap_walk import walk_site
@@ -137,14 +139,16 @@ class Seeds:
         with _polite(self._polite_settings()) as fetch:
 
             def told(url: str) -> Fetched:
+                sys.stdout.flush()
                 aside(url)
                 return fetch(url)
 
+            def show(entry: SitemapEntry) -> None:
+                date = clock(entry.dated_ms or 0)
+                print(_json({"url": entry.loc, "date": date}) if opts.json else _row(entry.loc, date))
+
             for url in urls:
-                found = walk_site(url, told)
-                for entry in found.pages.values():
-                    date = clock(entry.dated_ms or 0)
-                    print(_json({"url": entry.loc, "date": date}) if opts.json else _row(entry.loc, date))
+                found = walk_site(url, told, show)
                 for sitemap, problem in found.problems.items():
                     aside(f"{sitemap}: {problem}")
                 if not found.read:

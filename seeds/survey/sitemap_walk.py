@@ -6,13 +6,15 @@ For commands that look at a site as a whole; a crawl takes each sitemap as an en
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from seeds import sitemaps
 from seeds.survey.probe import Fetch
 
-__all__ = ["SiteMaps", "walk", "walk_site"]
+__all__ = ["SiteMaps", "walk_site"]
+
+Tell = Callable[[sitemaps.SitemapEntry], None]
 
 MAX_DEPTH = 10
 MAX_SITEMAPS = 1000
@@ -28,41 +30,39 @@ class SiteMaps:
     problems: dict[str, str] = field(default_factory=dict)
 
 
-def walk_site(homepage: str, fetch: Fetch) -> SiteMaps:
-    """The sitemaps that robots.txt names, and those at well-known addresses (a missing one of these is no problem)."""
+def walk_site(homepage: str, fetch: Fetch, tell: Tell = lambda _: None) -> SiteMaps:
+    """The sitemaps that robots.txt names, and those at well-known addresses (a missing one of these is no problem), and
+    all they lead to, each address once, breadth first, at most 10 indexes deep. `tell` hears of each page as it is
+    found."""
     well_known = sitemaps.well_known(homepage)
     if not well_known:
         return SiteMaps(problems={homepage: "not_http"})
     root = well_known[0].rpartition("/")[0]
     robots = fetch(f"{root}/robots.txt")
     named = sitemaps.in_robots(robots.body, robots.url) if robots.ok else []
-    found = walk(named, fetch)
-    guessed = [url for url in well_known if url not in found.read and url not in found.problems]
-    more = walk(guessed, fetch)
-    found.read += [url for url in more.read if url not in found.read]
-    for url, entry in more.pages.items():
-        found.pages.setdefault(url, entry)
-    found.problems |= {url: problem for url, problem in more.problems.items() if url not in guessed}
+    found, met = SiteMaps(), set(named)
+    _walk(dict.fromkeys(named), met, fetch, tell, found)
+    guessed = [url for url in well_known if url not in met and url not in found.read]
+    met.update(guessed)
+    _walk(guessed, met, fetch, tell, found)
+    for url in guessed:
+        found.problems.pop(url, None)
     return found
 
 
-def walk(urls: Iterable[str], fetch: Fetch) -> SiteMaps:
-    """Read these sitemaps and all they lead to, each address once, breadth first, at most 10 indexes deep."""
-    found = SiteMaps()
+def _walk(urls: Iterable[str], met: set[str], fetch: Fetch, tell: Tell, found: SiteMaps) -> None:
     waiting = deque((url, 0) for url in urls)
-    met = {url for url, _ in waiting}
     while waiting and len(found.read) < MAX_SITEMAPS and len(found.pages) < MAX_PAGES:
         url, depth = waiting.popleft()
-        for child in _read(url, depth, fetch, found):
+        for child in _read(url, depth, fetch, tell, found):
             if child not in met:
                 met.add(child)
                 waiting.append((child, depth + 1))
     for url, _ in waiting:
         found.problems[url] = "limit"
-    return found
 
 
-def _read(url: str, depth: int, fetch: Fetch, found: SiteMaps) -> Iterator[str]:
+def _read(url: str, depth: int, fetch: Fetch, tell: Tell, found: SiteMaps) -> Iterator[str]:
     if depth > MAX_DEPTH:
         found.problems[url] = "too_deep"
         return
@@ -82,4 +82,6 @@ def _read(url: str, depth: int, fetch: Fetch, found: SiteMaps) -> Iterator[str]:
             yield from sitemap.locs
         else:
             for entry in sitemap.entries:
-                found.pages.setdefault(entry.loc, entry)
+                if entry.loc not in found.pages:
+                    found.pages[entry.loc] = entry
+                    tell(entry)

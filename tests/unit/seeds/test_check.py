@@ -13,9 +13,11 @@ import pytest
 from seeds.crawl import load_crawl, parse_crawl
 from seeds.crawl.model import Crawl
 from seeds.errors import SeedError
+from seeds.sitemaps import well_known
 from seeds.survey.check import Discovery, add_to_file, check, discover, to_add
 from seeds.survey.lists import Listed, ListError, import_files, read_list, to_toml
 from seeds.survey.probe import Fetched
+from seeds.survey.sitemap_walk import walk_site
 
 FEED = b'<rss version="2.0"><channel><item><link>/1</link></item><item><link>/2</link></item></channel></rss>'
 PAGE = b'<html lang="zu"><link rel="alternate" type="application/rss+xml" href="/feed/"></html>'
@@ -71,6 +73,30 @@ def test_discovery_of_a_site() -> None:
     assert (guessed.feeds, guessed.sitemaps) == ((("https://e.example/feed/", 2),), ("https://e.example/sitemap.xml",))
     assert discover("https://f.example/", fetch) == Discovery("https://f.example/", "dead", detail="status 404")
     assert discover("https://d.example/", fetch) == Discovery("https://d.example/", "blocked", detail="robots_denied")
+
+
+def test_the_pages_of_a_site_are_told_as_they_are_found() -> None:
+    """However long it takes, or is interrupted; nothing is asked for twice."""
+    home, steps = "https://a.example", list[str]()
+    index = "".join(f"<sitemap><loc>{home}/{n}.xml</loc></sitemap>" for n in (1, 2))
+    web = {
+        f"{home}/robots.txt": Fetched(f"{home}/robots.txt", 200, b"Sitemap: /index.xml\nSitemap: /index.xml\n"),
+        f"{home}/index.xml": Fetched(f"{home}/index.xml", 200, f"<sitemapindex>{index}</sitemapindex>".encode()),
+        f"{home}/1.xml": Fetched(f"{home}/1.xml", 200, b"<urlset><url><loc>/a</loc></url></urlset>"),
+        f"{home}/2.xml": Fetched(
+            f"{home}/2.xml", 200, b"<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>"
+        ),
+        f"{home}/wp-sitemap.xml": Fetched(f"{home}/index.xml", 200, f"<sitemapindex>{index}</sitemapindex>".encode()),
+    }
+
+    def asked(url: str) -> Fetched:
+        steps.append(url.removeprefix(home))
+        return web.get(url, Fetched(url, 404))
+
+    found = walk_site(f"{home}/", asked, lambda entry: steps.append(f"page {entry.loc}"))
+    assert steps[:6] == ["/robots.txt", "/index.xml", "/1.xml", f"page {home}/a", "/2.xml", f"page {home}/b"]
+    assert len(set(steps)) == len(steps) == 6 + len(well_known(home))
+    assert (list(found.pages), found.problems) == ([f"{home}/a", f"{home}/b"], {})
 
 
 def test_adding_keeps_a_file_right(tmp_path: Path) -> None:
