@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
+from seeds.feeds.links import absolute, small_scheme
 from seeds.markup.page_guard import parsable
 
 __all__ = ["discover", "likely_feeds"]
@@ -122,9 +123,6 @@ def _is_feed_path(href: str) -> bool:
 
 
 def _join(base: str, href: str) -> str | None:
-    try:
-        href = re.sub(r"^feed:(?=//)", "http:", href.strip(), flags=re.IGNORECASE)
-        link = urljoin(base, href.removeprefix("feed:"))
-    except ValueError:
-        return None
+    href = re.sub(r"^feed:(?=//)", "http:", href.strip(), flags=re.IGNORECASE)
+    link = small_scheme(absolute(base, href.removeprefix("feed:")) or "")
     return link.split("#", 1)[0] if link.startswith(("http://", "https://")) else None

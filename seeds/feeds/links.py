@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-__all__ = ["absolute", "clean_link"]
+__all__ = ["absolute", "clean_link", "small_scheme"]
 
+_SCHEME = re.compile(r"\Ahttps?(?=:)", re.IGNORECASE)
 # Parameters that say where a reader came from; no site chooses a page by them.
 _TRACKING = re.compile(
     r"(?<=[?&])(?:utm_[a-z_]+|fbclid|gclid|dclid|yclid|msclkid|twclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi|mkt_tok|"
@@ -31,8 +32,14 @@ def absolute(base: str, link: str) -> str | None:
         return None
 
 
+def small_scheme(link: str) -> str:
+    """An address whose http or https is in small letters: joined to one of another scheme it is as it was."""
+    return _SCHEME.sub(lambda found: found[0].lower(), link)
+
+
 def clean_link(link: str) -> str:
     """The address to fetch: through known click counters to the page they name, without tracking parameters."""
+    link = small_scheme(link)
     if "?" not in link:
         return link
     cleaned = _TRACKING.sub("", _behind_counter(link))

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from seeds.feeds.links import clean_link
+from seeds.feeds.links import absolute, clean_link, small_scheme
 from seeds.feeds.types import Feed, FeedEntry
 from seeds.harvest.history import fingerprint
 from seeds.markup.page_guard import parsable
@@ -131,8 +131,5 @@ def _step(node: LexborNode) -> str | None:
 
 
 def _absolute(base: str, href: str) -> str:
-    try:
-        link = urljoin(base, href.strip()).split("#", 1)[0]
-    except ValueError:
-        return ""
+    link = small_scheme(absolute(base, href.strip()) or "").split("#", 1)[0]
     return link if link.startswith(("http://", "https://")) and len(link) <= 4096 else ""

@@ -196,6 +196,22 @@ def test_clean_links(found: str, clean: str) -> None:
     assert clean_link(found) == clean
 
 
+@pytest.mark.parametrize("home", ["http://a.example/", "https://a.example/"])
+def test_a_scheme_may_be_written_in_any_letters(home: str) -> None:
+    """As by hand it often is; what does not begin with http:// or https:// goes no further."""
+    item = "<item><link>Http://a.example/1</link></item>"
+    (entry,) = entries(f'<rss version="2.0"><channel>{item}</channel></rss>'.encode(), home)
+    assert entry.url == "http://a.example/1"
+    (entry,) = entries(b'{"version": "1", "items": [{"url": "HTTPS://a.example/1"}]}', home)
+    assert entry.url == "https://a.example/1"
+    assert discover(b'<link rel=alternate type="application/rss+xml" href="HTTPS://a.example/f">', home) == [
+        "https://a.example/f"
+    ]
+    rows = "".join(f'<li><a href="HTTP://a.example/{n}">Isihloko sendaba enkulu</a></li>' for n in range(3))
+    found, _ = read_index(rows.encode(), home, {})
+    assert [entry.url for entry in found.entries] == [f"http://a.example/{n}" for n in range(3)]
+
+
 @pytest.mark.parametrize("empty", ["<title/>", '<script src="a.js" />', "<style media='>' />", "<textarea/>"])
 def test_what_is_empty_in_xhtml_hides_nothing_behind_it(empty: str) -> None:
     list_of = "".join(f'<li><a href="/indaba/{n}">Isihloko sendaba enkulu<br/></a></li>' for n in range(3))
