@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from email.utils import parsedate_to_datetime
 
 from seeds.feeds.types import FeedEntry
 
-__all__ = ["said", "without_doubted"]
+__all__ = ["instant", "said", "without_doubted"]
 
 _LONGEST = 64
 _TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?(?P<zone>\D.*)?"
@@ -43,6 +45,19 @@ _MOST_HOURS = 14
 _SEVERAL = 3
 _AT_ONCE_MS = 60_000
 _HALF_HOUR_MS = 1_800_000
+
+
+def instant(written: str) -> int | None:
+    """Epoch milliseconds of a date as ISO 8601 (a year, or year and month, too) or RFC 2822 has it, to poll by: without
+    a zone it is UTC; None for what says nothing."""
+    text = written.strip()
+    if re.fullmatch(r"\d{4}(-\d{2})?", text):
+        text = f"{text}-01" if len(text) == 7 else f"{text}-01-01"
+    for read in (datetime.fromisoformat, parsedate_to_datetime) if 0 < len(text) <= _LONGEST else ():
+        with suppress(ValueError, IndexError, TypeError, OverflowError):
+            when = read(text)
+            return int((when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
+    return None
 
 
 def said(written: str) -> str:

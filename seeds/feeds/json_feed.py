@@ -7,11 +7,9 @@ accepted; what is not an object with a list of items is no feed.
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
-from seeds.feeds.dates import said
+from seeds.feeds.dates import instant, said
 from seeds.feeds.guard import check_items
 from seeds.feeds.links import absolute, clean_link
 from seeds.feeds.types import Feed, FeedEntry
@@ -64,9 +62,9 @@ def _entry(item: dict[str, Any], url: str, language: str) -> FeedEntry:
         id=identity,
         title=_text(item, "title"),
         url=clean_link(link or ""),
-        published_ms=_instant(_text(item, "date_published")),
+        published_ms=instant(_text(item, "date_published")),
         published=said(_text(item, "date_published")),
-        updated_ms=_instant(_text(item, "date_modified")),
+        updated_ms=instant(_text(item, "date_modified")),
         language=_text(item, "language").lower() or language,
         content=_text(item, "content_html") or _text(item, "content_text") or _text(item, "summary"),
         enclosures=tuple(
@@ -93,7 +91,7 @@ def _rss_as_json(channel: dict[str, Any], url: str) -> Feed:
                     id=_text(guid, "#value") if isinstance(guid, dict) else _text(item, "guid"),
                     title=_text(item, "title"),
                     url=clean_link(link or ""),
-                    published_ms=_instant(_text(item, "pubDate")),
+                    published_ms=instant(_text(item, "pubDate")),
                     published=said(_text(item, "pubDate")),
                     language=language,
                     content=_text(item, "description"),
@@ -112,19 +110,3 @@ def _text(data: dict[str, Any], key: str) -> str:
         # JSON can name half a character ("\\ud800"), which nothing behind here could store.
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
     return str(value) if isinstance(value, int | float) else ""
-
-
-def _instant(text: str) -> int | None:
-    if not text:
-        return None
-    try:
-        when = datetime.fromisoformat(text.replace("Z", "+00:00") if text.endswith("Z") else text)
-    except ValueError:
-        try:
-            when = parsedate_to_datetime(text)
-        except (ValueError, IndexError, TypeError, OverflowError):
-            return None
-    try:
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (OverflowError, ValueError):
-        return None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from lxml import etree
 
-from seeds.feeds.dates import said
+from seeds.feeds.dates import instant, said
 from seeds.markup.encodings import DECLARATION
 from seeds.markup.references import mended
 from seeds.sitemaps.addresses import join
@@ -143,7 +142,7 @@ class _Target:
             return
         news = None
         if any(key.startswith("news:") for key in fields):
-            published = _instant(fields.get("news:publication_date", ""))
+            published = instant(fields.get("news:publication_date", ""))
             news = News(
                 publication=_cut(fields, "news:name"),
                 language=_cut(fields, "news:language").lower(),
@@ -154,7 +153,7 @@ class _Target:
         self.found.append(
             SitemapEntry(
                 loc=loc,
-                lastmod_ms=_instant(fields.get("lastmod", "")),
+                lastmod_ms=instant(fields.get("lastmod", "")),
                 changefreq=_cut(fields, "changefreq").lower(),
                 priority=_number(fields.get("priority", "")),
                 alternates=alternates,
@@ -171,16 +170,4 @@ def _number(text: str) -> float | None:
     try:
         return min(1.0, max(0.0, float(text))) if text else None
     except ValueError:
-        return None
-
-
-def _instant(text: str) -> int | None:
-    """A W3C date and time (year alone, year and month too) in epoch milliseconds; without zone it is UTC."""
-    text = text.strip()
-    if re.fullmatch(r"\d{4}(-\d{2})?", text):
-        text = f"{text}-01" if len(text) == 7 else f"{text}-01-01"
-    try:
-        when = datetime.fromisoformat(text)
-        return int((when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, OverflowError):
         return None

@@ -394,6 +394,20 @@ def test_sitemap_entries_by_age_and_news() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("date", "seconds"),
+    [
+        ("Fri, 31 May 2024 12:20:30 +0200", 1_717_150_830),
+        ("2024-05-31T10:20:30.123Z", 1_717_150_830),
+        ("2024-05-31T12:20:30+0200", 1_717_150_830),
+        ("2024-05-31", 1_717_113_600),
+        ("2024-05", 1_714_521_600),
+    ],
+)
+def test_a_time_to_poll_by_is_read_alike_of_all_formats(date: str, seconds: int) -> None:
+    assert [(entry.published_ms or 0) // 1000 for entry in in_forms(date)] == [seconds] * 4
+
+
 @pytest.mark.parametrize("date", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", "2026-13", "soon"])
 def test_a_date_that_no_clock_shows_is_none(date: str) -> None:
     sitemap = parse_sitemap(
