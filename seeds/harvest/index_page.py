@@ -101,7 +101,7 @@ def _is_article_address(link: str, own: str) -> bool:
     parts = urlsplit(link)
     host = parts.hostname or ""
     same = host.removeprefix("www.") == own.removeprefix("www.") or host.endswith("." + own.removeprefix("www."))
-    return same and len(parts.path) > 1 and not _FILE.search(parts.path)
+    return same and (len(parts.path) > 1 or parts.query != "") and not _FILE.search(parts.path)
 
 
 def _place(anchor: LexborNode, known: dict[int, str | None]) -> int | None:

@@ -466,6 +466,14 @@ def test_an_index_page_may_list_documents() -> None:
     assert [item.url for item in found] == [f"https://news.example/izinhlelo/2026-0{n}.pdf" for n in range(1, 6)]
 
 
+def test_articles_of_an_index_page_may_be_told_by_their_query_alone() -> None:
+    """As where WordPress has plain permalinks; the front page itself is none."""
+    links = "".join(f'<li><a href="/{page}">Isihloko sendaba enkulu</a></li>' for page in ("?p=3", "?p=2", "", "?p=1"))
+    front = "https://news.example/izindaba"
+    found = poll(front, b"", Answer(front, 200, NOW_MS, body=links.encode(), kind="index")).new_items
+    assert [item.url for item in found] == [f"https://news.example/?p={n}" for n in (3, 2, 1)]
+
+
 def test_sitemaps_are_polled_too() -> None:
     url = "https://news.example/sitemap.xml"
     index = b"<sitemapindex><sitemap><loc>/a.xml</loc></sitemap></sitemapindex>"
