@@ -152,6 +152,8 @@ class Reader:
 
 def _polls(table: Table) -> tuple[float | None, float | None]:
     shortest, longest = table.seconds("min_poll_s"), table.seconds("max_poll_s")
+    if longest == 0:
+        table.fault("max_poll_s: 0 is no time to wait at most (absent: that of the settings)", "max_poll_s")
     if shortest is not None and longest is not None and shortest > longest:
         table.fault(f"min_poll_s ({shortest:g}) is above max_poll_s ({longest:g})", "min_poll_s")
     return shortest, longest

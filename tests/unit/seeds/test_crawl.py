@@ -154,6 +154,7 @@ newer_than_days = 30
         (HEAD + '[[site]]\nurl = "https:///x"\n', "x.toml:5: url: 'https:///x' has no host"),
         (HEAD + '[[site]]\nurl = "https://a.example/ b"\n', "x.toml:5: url: 'https://a.example/ b' contains"),
         (HEAD + '[[feed]]\nurl = "https://a.example/"\nmin_poll_s = 9\nmax_poll_s = 8\n', "x.toml:6: min_poll_s (9)"),
+        (HEAD + '[[index]]\nurl = "https://a.example/"\nmax_poll_s = 0\n', "x.toml:6: max_poll_s: 0 is no time"),
         (HEAD + 'whitelist_only = true\n' + SITE + 'scope = "open"\n', 'x.toml:7: scope "open" contradicts'),
         (HEAD + 'whitelist_only = true\n[[feed]]\nurl = "https://a.example/"\n', "x.toml:4: whitelist_only: no item"),
         (HEAD + 'whitelist_only = true\n[site]\nurl = "https://a.example/"\n', "x.toml:5: site: expected [[site]]"),
