@@ -43,8 +43,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a site offers: feeds with the number of their items, sitemaps, and the language of the page looked at.
-    `state` is alive, blocked or dead."""
+    """What a site offers: feeds with the number of their items, sitemaps (not asked for, where its robots.txt names
+    them), and the language of the page looked at. `state` is alive, blocked or dead."""
 
     url: str
     state: str
@@ -76,7 +76,7 @@ def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
 
 
 def discover(url: str, fetch: Fetch, language: Language | None = None) -> Discovery:
-    """The feeds and sitemaps of a site that answer, from one of its pages."""
+    """The feeds of a site that answer, from one of its pages, and its sitemaps."""
     page = fetch(url)
     if not page.ok:
         state, detail = _without(page)
