@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Mapping
 
 from lxml import etree
 
 from seeds.feeds.dates import instant, said
-from seeds.markup.encodings import DECLARATION
+from seeds.markup.encodings import undeclared
 from seeds.markup.references import mended
 from seeds.sitemaps.addresses import join
 from seeds.sitemaps.types import News, Sitemap, SitemapEntry
@@ -24,7 +23,7 @@ _BEGIN = re.compile(rb"<(?:\?xml\s|(?:[\w.-]+:)?(?:urlset|sitemapindex|url|sitem
 
 def parse_xml(text: bytes, url: str) -> Sitemap:
     """What is in a document in UTF-8 or as its declaration says; kind "index" when its root says so."""
-    text = mended(_with_ampersands_escaped(_from_its_begin(text)))
+    text = mended(_with_ampersands_escaped(undeclared(_from_its_begin(text))))
     target = _Target(url)
     parser = etree.XMLParser(
         target=target, recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
@@ -40,15 +39,9 @@ def parse_xml(text: bytes, url: str) -> Sitemap:
 
 
 def _from_its_begin(text: bytes) -> bytes:
-    """XML from its declaration or root element on. What is in UTF-8 is so whatever its declaration says: "utf-16" is
-    common before it, and would cost the whole document."""
+    """XML from its declaration or root element on."""
     begin = _BEGIN.search(text)
-    text = text[begin.start() :] if begin else text
-    try:
-        _, whole = codecs.utf_8_decode(text)  # without the last character where that is cut
-    except UnicodeDecodeError:
-        return text
-    return DECLARATION.sub(b"", text[:whole], count=1)
+    return text[begin.start() :] if begin else text
 
 
 def _with_ampersands_escaped(text: bytes) -> bytes:

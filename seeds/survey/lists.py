@@ -16,6 +16,7 @@ from lxml import etree
 from seeds.crawl.reader import check_url
 from seeds.crawl.scope import seed_key
 from seeds.errors import SeedsError
+from seeds.markup.encodings import narrowed, undeclared
 from seeds.markup.references import mended
 
 __all__ = ["ListError", "Listed", "import_files", "quoted", "read_list", "read_some", "to_toml"]
@@ -55,6 +56,7 @@ def read_list(body: bytes, name: str = "list", tell: Tell = _refuse) -> list[Lis
         body = _unpacked(body, name)
     if len(body) > _MAX_BYTES:
         raise ListError(f"{name}: more than {_MAX_BYTES} bytes")
+    body = narrowed(body)
     found = _opml(body, name, tell) if _OPML.search(body, 0, 4096) else _plain(body, name, tell)
     unique: dict[str, Listed] = {}
     for listed in found:
@@ -128,7 +130,7 @@ def _opml(body: bytes, name: str, tell: Tell) -> list[Listed]:
         raise ListError(f"{name}: OPML with more than {_MOST_ATTRIBUTES} attributes in an element")
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
-        root = etree.fromstring(mended(body.lstrip()), parser)
+        root = etree.fromstring(mended(undeclared(body.lstrip())), parser)
     except etree.XMLSyntaxError:  # there is nothing at all to recover
         root = None
     if root is None:

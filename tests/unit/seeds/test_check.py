@@ -194,6 +194,18 @@ def test_of_addresses_that_are_one_seed_the_first_is_imported(tmp_path: Path) ->
     assert [feed.url for feed in crawl.feeds] == ["http://a.example/feed/", "http://a.example/Feed"]
 
 
+def test_lists_are_read_in_the_encoding_they_are_in() -> None:
+    """As Windows writes them, and under declarations of another."""
+    outline = '<opml><body><outline text="Žena" xmlUrl="https://a.example/feed"/></body></opml>'
+    for label, encodings in (("utf-16", ("utf-16", "utf-16-le", "utf-8", "utf-8-sig")), ("windows-1250", ("cp1250",))):
+        for encoding in encodings:
+            body = f"<?xml version='1.0' encoding='{label}'?>{outline}".encode(encoding)
+            assert read_list(body) == [Listed("https://a.example/feed", "Žena")]
+    addresses = "https://a.example/\r\nhttps://b.example/\r\n"
+    for encoding in ("utf-16", "utf-8-sig"):
+        assert [listed.url for listed in read_list(addresses.encode(encoding))] == addresses.split()
+
+
 def test_lists_may_be_packed() -> None:
     one, two = lzma.compress(b"https://a.example/\n"), lzma.compress(b"https://b.example/\n")
     assert [listed.url for listed in read_list(one + b"\0" * 4 + two)] == ["https://a.example/", "https://b.example/"]
