@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from seeds.feeds.links import absolute, small_scheme
+from seeds.feeds.links import absolute, tidied
 from seeds.markup.page_guard import parsable
 
 __all__ = ["discover", "likely_feeds"]
@@ -124,5 +124,5 @@ def _is_feed_path(href: str) -> bool:
 
 def _join(base: str, href: str) -> str | None:
     href = re.sub(r"^feed:(?=//)", "http:", href.strip(), flags=re.IGNORECASE)
-    link = small_scheme(absolute(base, href.removeprefix("feed:")) or "")
+    link = tidied(absolute(base, href.removeprefix("feed:")) or "")
     return link.split("#", 1)[0] if link.startswith(("http://", "https://")) else None

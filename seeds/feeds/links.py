@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-__all__ = ["absolute", "clean_link", "small_scheme"]
+__all__ = ["absolute", "clean_link", "tidied"]
 
+_BREAKS = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"\Ahttps?(?=:)", re.IGNORECASE)
 # Parameters that say where a reader came from; no site chooses a page by them.
 _TRACKING = re.compile(
@@ -32,14 +33,15 @@ def absolute(base: str, link: str) -> str | None:
         return None
 
 
-def small_scheme(link: str) -> str:
-    """An address whose http or https is in small letters: joined to one of another scheme it is as it was."""
-    return _SCHEME.sub(lambda found: found[0].lower(), link)
+def tidied(link: str) -> str:
+    """An address without the ends of lines and tabs that parsers leave out, and with http or https in small letters,
+    as joining leaves it only where both have the same scheme."""
+    return _SCHEME.sub(lambda found: found[0].lower(), _BREAKS.sub("", link))
 
 
 def clean_link(link: str) -> str:
     """The address to fetch: through known click counters to the page they name, without tracking parameters."""
-    link = small_scheme(link)
+    link = tidied(link)
     if "?" not in link:
         return link
     cleaned = _TRACKING.sub("", _behind_counter(link))

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from seeds.feeds.links import absolute, clean_link, small_scheme
+from seeds.feeds.links import absolute, clean_link, tidied
 from seeds.feeds.types import Feed, FeedEntry
 from seeds.harvest.history import fingerprint
 from seeds.markup.page_guard import parsable
@@ -131,5 +131,5 @@ def _step(node: LexborNode) -> str | None:
 
 
 def _absolute(base: str, href: str) -> str:
-    link = small_scheme(absolute(base, href.strip()) or "").split("#", 1)[0]
+    link = tidied(absolute(base, href.strip()) or "").split("#", 1)[0]
     return link if link.startswith(("http://", "https://")) and len(link) <= 4096 else ""

@@ -190,6 +190,7 @@ def test_dates_of_json_that_are_none_are_not_believed(date: str) -> None:
         ("https://www.google.com/url?rct=j&url=https://a.example/x%3Fid%3D1&ct=ga", "https://a.example/x?id=1"),
         ("https://www.google.com/url?url=javascript:x", "https://www.google.com/url?url=javascript:x"),
         ("https://[bad/?utm_source=1", "https://[bad/"),
+        ("Https://a.example/\n  1\r\n\t2", "https://a.example/  12"),
     ],
 )
 def test_clean_links(found: str, clean: str) -> None:
