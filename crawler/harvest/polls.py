@@ -85,15 +85,13 @@ class Polls:
     ) -> harvest.Answer:
         """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names, `fetched_us` is
         when it was asked for."""
+        headers = {name.lower(): values[-1] for name, values in response.headers.items() if values}
+        headers[b"cache-control"] = b", ".join(response.headers.getlist("Cache-Control"))  # a list (RFC 9110 5.3)
         facts = harvest.Answer(
             asked=asked,
             status=response.status,
             now_ms=self._now_ms(),
-            headers={
-                name.decode("latin-1").lower(): values[-1].decode("latin-1")
-                for name, values in response.headers.items()
-                if values
-            },
+            headers={name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()},
             body=response.body,
             kind=as_what(self._kind(lease), lease.memo, asked),
             problem="too_large" if "truncated" in response.flags else "",

@@ -97,18 +97,20 @@ def read(answer: Answer, url: str, history: FeedHistory, since_s: int = 0) -> Do
 
 
 def cache_lifetime_s(answer: Answer) -> int:
-    """How long the answer says it stays fresh (RFC 9111: max-age less Age, else Expires less Date); 0 without."""
+    """How long the answer says it stays fresh (RFC 9111 4.2: max-age, else Expires less Date; less Age); 0 without."""
     control = answer.header("cache-control")
     if _NOT_CACHED.search(control):
         return 0
     found = _MAX_AGE.search(control)
     try:
+        age_s = max(0, int(answer.header("age") or 0))
         if found:
-            return max(0, int(found[1]) - max(0, int(answer.header("age") or 0)))
+            return max(0, int(found[1]) - age_s)
         expires, date = answer.header("expires"), answer.header("date")
         if not (expires and date):
             return 0
-        return max(0, int((parsedate_to_datetime(expires) - parsedate_to_datetime(date)).total_seconds()))
+        fresh = parsedate_to_datetime(expires) - parsedate_to_datetime(date)
+        return max(0, int(fresh.total_seconds()) - age_s)
     except (ValueError, TypeError, IndexError, OverflowError):
         return 0
 

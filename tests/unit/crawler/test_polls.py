@@ -316,6 +316,12 @@ def test_first_polls_of_many_feeds_are_spread() -> None:
     assert first_poll_ms(settings(HARVEST_SPREAD_S=0), urls[0], 500, 1_000_000) == 0
 
 
+def test_what_caches_are_told_in_several_lines_is_one_list() -> None:
+    response = Response(FEED, headers={"Cache-Control": ["max-age=300", "public"], "ETag": ['"a"', '"b"']})
+    facts = polls().facts(response, lease(FEED), FEED)
+    assert (facts.header("cache-control"), facts.header("etag")) == ("max-age=300, public", '"b"')
+
+
 def test_a_poll_without_an_answer_comes_again_with_its_memory() -> None:
     these = polls()
     first = ask(these, lease(FEED), rss((f"{HOME}/1", time.time() - 9000)))

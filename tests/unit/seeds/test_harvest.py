@@ -236,6 +236,14 @@ def test_hints_are_kept() -> None:
     assert (kept.skip_hours, kept.skip_days) == (0b11, 1 << 6)
 
 
+def test_what_is_to_expire_is_as_old_as_it_says() -> None:
+    headers = {"date": "Fri, 31 May 2024 10:00:00 GMT", "expires": "Fri, 31 May 2024 10:10:00 GMT"}
+    kept = [
+        FeedHistory.unpack(ask(b"", NOW_MS, rss([-1]), headers={**headers, "age": age}).memo) for age in ("", "100")
+    ]
+    assert [history.max_age_s for history in kept] == [600, 500]
+
+
 @pytest.mark.parametrize("age", ["-9007199254740993", "-" + "9" * 20, "-" + "9" * 5000])
 def test_an_age_below_zero_costs_a_feed_neither_poll_nor_memory(age: str) -> None:
     headers = {"cache-control": "max-age=600", "age": age, "etag": '"a"'}
