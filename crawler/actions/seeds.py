@@ -166,7 +166,7 @@ class Seeds:
                     aside(f"{url}: {found.detail}, not added")
                     good = False
                     continue
-                known = {seed_key(seed.url) for seed in crawl.seeds()}
+                known = _listed(crawl, "feed")
                 new = tuple(feed for feed in found.feeds if seed_key(feed[0]) not in known)
                 addition = check.to_add(replace(found, feeds=new), opts.scope)
                 try:
@@ -187,7 +187,7 @@ class Seeds:
             aside(error)
 
         path = self._path(opts.into) if opts.into else None
-        known = {seed_key(seed.url) for seed in load_crawl(path).seeds()} if path is not None else set()
+        known = _listed(load_crawl(path), opts.table) if path is not None else set()
         listed = lists.import_files([Path(name) for name in names], tell)
         new = [entry for entry in listed if seed_key(entry.url) not in known]
         if path is None:
@@ -217,6 +217,12 @@ class Seeds:
         if faults:
             raise PreflightError("\n".join(faults))
         return settings
+
+
+def _listed(crawl: Crawl, table: str) -> set[str]:
+    """The keys of what no table of this kind may name again."""
+    polled = [seed.url for seed in crawl.seeds() if seed.kind != "page"]
+    return set(map(seed_key, [site.url for site in crawl.sites] if table == "site" else polled))
 
 
 def _polite(settings: Settings, crawl: str = "", before: BlockingFetch | None = None) -> BlockingFetch:

@@ -230,3 +230,20 @@ def test_of_a_host_with_nothing_but_parked_urls_it_is_said_until_when() -> None:
     assert row is not None
     assert host_words(row, 1000) == f"parked until {clock(9000)}"
     assert host_words(row, 9000) == ""
+
+
+def test_what_is_imported_is_left_out_where_it_is_listed_however_it_is_spelled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A feed may have the address of a site: only as one and as the other it stands there once."""
+    (crawl := tmp_path / "x.toml").write_text(
+        '[crawl]\nname = "x"\nlanguage = "zul"\n[[site]]\nurl = "http://a.example/"\n[[index]]\nurl = "http://a.example/"\n'
+        '[[feed]]\nurl = "http://b.example/feed"\n[[site]]\nurl = "http://c.example/"\n'
+    )
+    (listing := tmp_path / "l.txt").write_text("https://www.A.example\nhttps://b.example/feed/\nhttps://C.example\n")
+    for table, added in (("feed", ["https://C.example"]), ("site", ["https://b.example/feed/"])):
+        before = len(crawl.read_text())
+        opts = argparse.Namespace(into=str(crawl), table=table)
+        assert Seeds(Settings(), "").perform(["import", str(listing)], opts) == 0
+        assert capsys.readouterr().out == f"{crawl}: 1 added, 2 there already\n"
+        assert re.findall(r'"(http.*)",', crawl.read_text()[before:]) == added
