@@ -22,6 +22,7 @@ from seeds.crawl.scope import seed_key
 from seeds.errors import Problem, SeedError
 from seeds.survey.lists import quoted
 from seeds.survey.probe import Fetch, Fetched
+from sieve.urls import as_parsed
 
 __all__ = ["Discovery", "Finding", "Language", "add_to_file", "check", "discover", "to_add"]
 
@@ -178,4 +179,4 @@ def _wrong(kind: str, answer: Fetched) -> str:
 
 
 def _moved(asked: str, answered: str) -> bool:
-    return asked.rstrip("/") != answered.rstrip("/")
+    return as_parsed(asked).rstrip("/") != as_parsed(answered).rstrip("/")

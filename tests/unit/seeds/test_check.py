@@ -18,6 +18,7 @@ from seeds.survey.check import Discovery, add_to_file, check, discover, to_add
 from seeds.survey.lists import Listed, ListError, import_files, read_list, to_toml
 from seeds.survey.probe import Fetched
 from seeds.survey.sitemap_walk import walk_site
+from sieve.urls import as_parsed
 
 FEED = b'<rss version="2.0"><channel><item><link>/1</link></item><item><link>/2</link></item></channel></rss>'
 PAGE = b'<html lang="zu"><link rel="alternate" type="application/rss+xml" href="/feed/"></html>'
@@ -54,6 +55,13 @@ def test_every_seed_is_looked_at() -> None:
         ("a.example/", "wrong", "html: a page, not a feed"),
         ("a.example/feed/", "alive", ""),
     ]
+
+
+def test_what_answers_as_it_was_asked_for_has_not_moved() -> None:
+    """A client asks for addresses as parsers write them."""
+    crawl = parse_crawl(f'{HEAD}[[site]]\nurl = ["HTTPS://A.example#x", "https://ž.example/á"]\n')
+    found = list(check(crawl, lambda url: Fetched(as_parsed(url), 200, b"<html></html>")))
+    assert [finding.state for finding in found] == ["alive", "alive"]
 
 
 def test_a_feed_that_is_listed_in_another_spelling_is_listed() -> None:
