@@ -41,12 +41,13 @@ def walk_site(homepage: str, fetch: Fetch, tell: Tell = lambda _: None) -> SiteM
     robots = fetch(f"{root}/robots.txt")
     named = sitemaps.in_robots(robots.body, robots.url) if robots.ok else []
     found, met = SiteMaps(), set(named)
-    _walk(dict.fromkeys(named), met, fetch, tell, found)
+    _walk(named, met, fetch, tell, found)
     guessed = [url for url in well_known if url not in met and url not in found.read]
     met.update(guessed)
     _walk(guessed, met, fetch, tell, found)
     for url in guessed:
-        found.problems.pop(url, None)
+        if url not in found.read:
+            found.problems.pop(url, None)
     return found
 
 
@@ -78,6 +79,8 @@ def _read(url: str, depth: int, fetch: Fetch, tell: Tell, found: SiteMaps) -> It
             found.problems[url] = str(error)
             return
         found.read.append(answer.url)
+        if left_out := sitemap.dropped.get("over_limit"):
+            found.problems[answer.url] = f"limit, {left_out} addresses left out"
         if sitemap.kind == "index":
             yield from sitemap.locs
         else:

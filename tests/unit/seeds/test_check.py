@@ -107,6 +107,13 @@ def test_the_pages_of_a_site_are_told_as_they_are_found() -> None:
     assert (list(found.pages), found.problems) == ([f"{home}/a", f"{home}/b"], {})
 
 
+def test_what_a_sitemap_names_beyond_the_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seeds.sitemaps.parsing.MAX_ENTRIES", 2)
+    home, body = "https://a.example", "".join(f"https://a.example/{n}\n" for n in range(5)).encode()
+    found = walk_site(home, lambda url: Fetched(url, 200, body) if url.endswith("/sitemap.txt") else Fetched(url, 404))
+    assert (len(found.pages), found.problems) == (2, {f"{home}/sitemap.txt": "limit, 3 addresses left out"})
+
+
 def test_adding_keeps_a_file_right(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text(HEAD + '# by hand\n[[site]]\nurl = "https://b.example/"\n', encoding="utf-8")
