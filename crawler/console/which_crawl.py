@@ -189,7 +189,7 @@ def _name_of(folder: Path, before: str, after: Sequence[str]) -> str:
     except OSError:
         pass
     place = re.fullmatch(re.escape(before) + "([^/]+)" + ".*".join(map(re.escape, after)), str(folder))
-    return place[1] if after and place else ""
+    return place[1] if place else ""
 
 
 def _place(settings: BaseSettings) -> str:

@@ -145,7 +145,7 @@ def test_when_an_item_was_published_goes_with_it(counted: bool) -> None:
     now = time.time()
     soon = datetime.fromtimestamp(now + 7200, UTC)
     assert published(formatdate(now + 7200, usegmt=True), counted=counted)[0] == soon.date().isoformat(), "a wrong zone"
-    assert published(formatdate(now + 3 * 86400, usegmt=True), counted=counted)[0] == ""
+    assert published(formatdate(now + 3 * 86400, usegmt=True), counted=counted) == ("", counted), "but fetched it was"
     for absurd in (
         "Thu, 01 Jan 1970 00:00:00 GMT",
         "0001-01-01T00:00:00Z",

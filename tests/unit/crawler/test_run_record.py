@@ -74,6 +74,28 @@ def test_what_the_worker_was_given_counts_unless_the_command_line_says_otherwise
     assert settings.getfloat("FRONTIER_DELAY_S") == 0.7, "a project's own is what the worker had before its -s"
 
 
+def test_the_instants_of_a_record_are_milliseconds_of_redis_clock(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord]
+) -> None:
+    begun_s = server.time()[0]
+    start()
+    (one,), now_ms = workers(url, "x")
+    assert begun_s * 1000 <= one.started_ms <= one.seen_ms <= now_ms < (server.time()[0] + 1) * 1000
+
+
+def test_files_that_a_worker_was_given_are_found_from_any_folder(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("out", "x.toml"):
+        (tmp_path / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    start(seeds="x.toml", FRONTIER_OPT_OUT_FILE="out")
+    monkeypatch.chdir("/")
+    settings, told = taken(url, tmp_path)
+    assert (settings["FRONTIER_OPT_OUT_FILE"], told.seeds) == (str(tmp_path / "out"), str(tmp_path / "x.toml"))
+    assert worker_record(given(), tmp_path, "").seeds == ""
+
+
 def test_no_secret_is_left(server: redis.Redis, url: str, start: Callable[..., RunRecord]) -> None:
     start(
         REDIS_URL=f"redis://me:{SECRET}@127.0.0.1:9/0",
@@ -226,6 +248,8 @@ def test_files_and_stores_of_other_machines_are_not_taken(
     )
     assert "gone.model of this crawl is not on this machine" in told.notes[0]
     assert not taken(url, tmp_path, RELEVANCE_MODEL="own.model")[1].notes
+    start(SIEVE_STORE="redis")
+    assert taken(url, tmp_path)[0]["SIEVE_STORE"] == "redis"
 
 
 def test_the_archive_is_where_the_worker_of_this_machine_wrote_it(
