@@ -1,13 +1,16 @@
-"""A real Redis for the tests of this folder that ask for one."""
+"""A real Redis for the tests of this folder that ask for one, and a crawl in it."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
 
 from crawler.state.embedded_redis import EmbeddedRedis
+from tests.unit.crawler.looking import Begun, Looking
 
 
 @pytest.fixture(scope="module")
@@ -22,3 +25,15 @@ def server(url: str) -> Iterator[redis.Redis]:
     connection.flushdb()
     yield connection
     connection.close()
+
+
+@pytest.fixture
+def look(url: str, server: redis.Redis, capsys: pytest.CaptureFixture[str]) -> Looking:
+    return Looking(url, capsys)
+
+
+@pytest.fixture
+def begun(url: str, server: redis.Redis, tmp_path: Path) -> Iterator[Begun]:
+    made = Begun(url, tmp_path)
+    with contextlib.closing(made.frontier):
+        yield made

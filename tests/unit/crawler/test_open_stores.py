@@ -6,6 +6,7 @@ import contextlib
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
@@ -40,7 +41,7 @@ PAGE = Candidate("http://a.example/1")
 
 def spider(tables: str = "") -> Spider:
     """Of the crawl x; without a seed file where nothing is said."""
-    return Spider("x", spec=parse_crawl(HEAD + tables) if tables else None)
+    return Spider("x", spec=parse_crawl(HEAD + tables, "/seeds/x.toml") if tables else None)
 
 
 def given(url: str, **values: Any) -> Settings:
@@ -87,11 +88,22 @@ def test_a_redis_that_was_emptied_is_found_out_before_a_crawl_is_called_over(
 
 
 def test_a_worker_says_that_it_is_there_and_that_it_has_left(url: str, server: redis.Redis, tmp_path: Path) -> None:
-    with Stores.open(given(url, FRONTIER_DELAY_S=9), spider(), tmp_path):
-        (record,), now_ms = workers(url, "x")
-        assert (record.runs(now_ms), record.folder, record.settings["FRONTIER_DELAY_S"]) == (True, str(tmp_path), 9.0)
-    (record,), _ = workers(url, "x")
-    assert record.ended
+    for seeded, seeds in ((spider(SITE), "/seeds/x.toml"), (spider(), "")):
+        with Stores.open(given(url, FRONTIER_DELAY_S=9), seeded, tmp_path):
+            (record,), now_ms = workers(url, "x")
+            assert (record.runs(now_ms), record.folder, record.seeds) == (True, str(tmp_path), seeds)
+            assert record.settings["FRONTIER_DELAY_S"] == 9
+        (record,), _ = workers(url, "x")
+        assert record.ended
+
+
+def test_what_is_enqueued_is_decided_without_being_asked_for(stores: Stores) -> None:
+    for number in range(2):  # the second finds the thread that decides at rest, as a rule
+        stores.sieve.enqueue([entry_of(Candidate(f"http://a.example/{number}"))])
+        deadline = time.monotonic() + 60
+        while not stores.frontier.take_ready():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
 
 
 def test_what_has_ended_leaves_the_deciding_to_the_next_at_once(url: str, server: redis.Redis, tmp_path: Path) -> None:
@@ -125,12 +137,19 @@ def test_what_seeds_are_and_when_they_are_asked_for(url: str, server: redis.Redi
         assert (stores.seeds(), stores.seed_hosts) == ([], frozenset())
 
 
-def test_a_feed_that_the_seed_file_names_later_is_polled(url: str, server: redis.Redis, tmp_path: Path) -> None:
+def test_what_the_seed_file_names_later_to_be_polled_goes_past_the_sieve(
+    url: str, server: redis.Redis, tmp_path: Path
+) -> None:
+    """Which may have met it as a page."""
     feed = '[[feed]]\nurl = "http://a.example/feed"\n'
-    for tables, seeds, polled in ((SITE, [PAGE], []), (SITE + feed, [PAGE], ["http://a.example/feed"])):
+    for tables, polled in (
+        (SITE, []),
+        (SITE + feed, ["http://a.example/feed"]),
+        (SITE + "sitemaps = true\n" + feed, ["http://a.example/feed", "http://a.example/sitemap.xml"]),
+    ):
         with Stores.open(given(url), spider(tables), tmp_path) as stores:
-            assert len(stores.seeds()) == len(seeds)
-            assert [one.url for one in stores.frontier.peek("http://a.example")] == polled
+            assert [seed.url for seed in stores.seeds()] == ["http://a.example/"]
+            assert sorted(one.url for one in stores.frontier.peek("http://a.example")) == polled
 
 
 @pytest.mark.parametrize("before", ["nothing", "archive", "crawl"])

@@ -11,8 +11,9 @@ from unittest.mock import Mock
 import pytest
 from scrapy.settings import Settings
 
-from crawler.actions.why import Why, _admitted, _answer, _number, _poll_rows, _polls, _refused, _text
+from crawler.actions.why import Why, _admitted, _answer, _number, _poll_rows, _polling, _polls, _refused, _text
 from crawler.console.crawl_state import CrawlState
+from crawler.console.terminal import clock
 from crawler.records.captures import Place
 from frontier.types import Explanation, HostState, Kind, Waiting
 from seeds.crawl import load_crawl
@@ -66,6 +67,28 @@ def test_a_verdict_is_said_with_its_reason() -> None:
 def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, said: str) -> None:
     queued = replace(DONE, place="queued", waiting=Waiting(URL, Kind.PAGE, "", 1, score, 0, 0))
     assert _answer(queued, [], "", True, share) == said
+
+
+def test_of_what_is_polled_it_is_said_when_it_is_again(tmp_path: Path) -> None:
+    seeds = tmp_path / "zulu.toml"
+    seeds.write_text(
+        '[crawl]\nname = "zulu"\nlanguage = "zul"\n'
+        f'[[feed]]\nurl = "{URL}"\n[[site]]\nurl = "https://b.example/"\nscope = "host"\n'
+    )
+    state = Mock(spec=CrawlState)
+    state.spec = load_crawl(seeds)
+    as_page, as_feed = (Place(URL, "", "200", Path(), 0, 1, 0, {"kind": kind}) for kind in ("page", "feed"))
+    feed = Waiting(URL, Kind.FEED, "", 0, 1.0, 0, 0)
+    queued, parked = replace(DONE, waiting=feed), replace(DONE, waiting=replace(feed, until_ms=5000))
+    assert _polling(state, queued, [as_feed]) == "; polled again now"
+    assert _polling(state, parked, [as_feed]) == f"; polled again {clock(5000)}"
+    assert _polling(state, replace(queued, waiting=replace(feed, kind=Kind.PAGE)), [as_page]) == ""
+    assert _polling(state, DONE, [as_feed, as_page]) == "; not polled any more"
+    assert _polling(state, DONE, [as_page]) == "; to be polled from the next start on", "the seed file has it now"
+    assert _polling(state, replace(DONE, url="https://b.example/"), [as_page]) == "", "named, and not as a feed"
+    for unseen in (DONE, queued):
+        assert _polling(state, unseen, []) == ""
+    assert _polling(state, replace(DONE, place="leased"), [as_feed]) == ""
 
 
 def test_of_a_host_with_very_many_urls_it_is_said_how_many_were_looked_through() -> None:
