@@ -6,12 +6,14 @@ import contextlib
 import random
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import redis
@@ -27,7 +29,7 @@ from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.run_record import workers
 from crawler.state.state_format import StateGoneError
 from crawler.work.committer import entry_of
-from crawler.work.stores import Stores
+from crawler.work.stores import Stores, _recover
 from frontier.errors import FrontierUnavailable
 from frontier.types import Candidate, Kind, Outcome, RobotsRecord
 from relevance.steering.policy import Verdict
@@ -114,6 +116,7 @@ def test_what_has_ended_leaves_the_deciding_to_the_next_at_once(url: str, server
             stores.sieve.flush()
             assert stores.sieve.holds
             assert stores.frontier.take_ready() == 1
+        assert "sieve-decider" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_what_seeds_are_and_when_they_are_asked_for(url: str, server: redis.Redis, tmp_path: Path) -> None:
@@ -225,10 +228,28 @@ def test_files_of_the_dead_are_closed_with_what_the_frontier_has_accepted_now_an
         assert urls() == []
     assert urls() == [page(0).url], "what was not reported is fetched again"
     killed(tmp_path, ours.token)
-    caplog.clear()
+    away = Mock(**{"accepted.side_effect": FrontierUnavailable("x", "away")})
+    _recover(tmp_path, away, None)
+    assert "WARC files of dead workers stay open until the next start: " in caplog.text
+    assert urls() == [page(0).url], "nobody could say what was accepted"
+    caplog.set_level("INFO")
     with Stores.open(given(url), spider(), tmp_path):
         assert urls() == [page(0).url] * 2
+    assert caplog.text.count(" of a worker that had died") == 1
     assert not list((tmp_path / "warc").glob("*.open"))
+
+
+def test_of_a_journal_of_the_dead_that_is_damaged_that_is_said(
+    url: str, server: redis.Redis, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    killed(tmp_path, "a", "b")
+    (journal,) = (tmp_path / "warc").glob("*.journal")
+    whole = journal.read_bytes()
+    middle = len(whole) // 2
+    journal.write_bytes(whole[:middle] + bytes(20) + whole[middle + 20 :])
+    with Stores.open(given(url), spider(), tmp_path):
+        pass
+    assert "Damage in the journal of a worker that had died: " in caplog.text
 
 
 @pytest.mark.parametrize(("keep", "archived"), [("fetched", 2), ("kept", 1)])

@@ -130,6 +130,18 @@ def test_scrapy_is_told_that_nothing_is_left_only_when_that_holds_for_the_fleet(
         assert scheduler.has_pending_requests() is not worker.exhausted
 
 
+def test_a_lease_that_cannot_be_asked_for_ends_and_the_next_is_sent(caplog: pytest.LogCaptureFixture) -> None:
+    damaged, sound = leased(memo=b"\xff\xff@"), leased()
+    scheduler, worker = scheduling(damaged, sound)
+    request = scheduler.next_request()
+    assert request is not None
+    assert request.meta["lease"] is sound
+    ((ended, finding, capture),) = [call.args for call in worker.finish.call_args_list]
+    assert (ended, finding.result, capture) == (damaged, "bad_url", None)
+    assert caplog.messages == [f"Not fetched: the memo of {URL} is cut short"]
+    assert scheduler.next_request() is None
+
+
 def test_what_a_project_has_set_that_the_frontier_decides_is_said(caplog: pytest.LogCaptureFixture) -> None:
     async def opened(given: dict[str, Any]) -> None:
         settings = Settings(given)

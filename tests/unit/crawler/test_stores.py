@@ -248,3 +248,4 @@ def test_the_archive_tells_all_settings_but_where_its_redis_is() -> None:
     told = told_of(settings, "x", Crawl("x", "zul"), FrontierConfig())
     assert told["settings"] == {it.name: settings[it.name] for it in OPTIONS if it.name != "REDIS_URL"}
     assert "hidden" not in str(told)
+    assert told["relevance"] == {"language": "zul", "policy": "yield"}
