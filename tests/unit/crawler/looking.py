@@ -36,10 +36,10 @@ class Looking:
         self._url = url
         self._capsys = capsys
 
-    def __call__(self, name: str, *words: str) -> Answer:
-        """``scrapy NAME WORDS``."""
+    def __call__(self, name: str, *words: str, **values: object) -> Answer:
+        """``scrapy NAME WORDS -s NAME=VALUE``."""
         command = load_object(f"crawler.commands.{name}.Command")()
-        command.settings = Settings({"REDIS_URL": self._url}, priority="cmdline")
+        command.settings = Settings({"REDIS_URL": self._url, **values}, priority="cmdline")
         command.settings.set("SPIDER_LOADER_CLASS", "crawler.spiderloader.CrawlLoader")
         parser = argparse.ArgumentParser()
         command.add_options(parser)
@@ -52,10 +52,11 @@ class Looking:
 class Begun:
     """A crawl of the tests' Redis that some worker has begun."""
 
-    def __init__(self, url: str, folder: Path, head: str = "") -> None:
+    def __init__(self, url: str, folder: Path, head: str = "", **values: object) -> None:
+        """`values`: of settings."""
         self.seeds = folder / "x.toml"
         self.seeds.write_text(f'[crawl]\nname = "x"\nlanguage = "zul"\n{head}{TABLES}')
-        settings = Settings({"REDIS_URL": url})
+        settings = Settings({"REDIS_URL": url, **values})
         Ulwembu().update_settings(settings)
         ensure_format(url, "x")
         RunRecord(url, "x", worker_record(settings, folder, str(self.seeds))).close()

@@ -105,7 +105,7 @@ def test_what_people_are_shown_of_a_url(begun: Begun, look: Looking) -> None:
     begun.frontier.take_in([Candidate(f"{A}/1", source=f"{B}/from", depth=3, score=0.5)])
     shown = look("why", f"{A}/1?utm_source=x").out.splitlines()
     assert shown[0] == f"{A}/1?utm_source=x"
-    rows = {line[2:23].strip(): line[24:] for line in shown[1:]}
+    rows = {line[2:23].strip(): line[24:] for line in shown[1:] if line[2] != " "}
     told = {
         name: rows[name] for name in ("answer", "canonical form", "admitted", "depth", "score", "refused by", "host")
     }
@@ -118,5 +118,12 @@ def test_what_people_are_shown_of_a_url(begun: Begun, look: Looking) -> None:
         "refused by": "no rule",
         "host": "waits",
     }
+    assert [line[24:] for line in shown if line.startswith("    ")] == [
+        "1 queued, 0 parked, 0 pages fetched",
+        "delay 5 s, address unknown",
+    ]
+    assert rows["found on"] == begun.frontier.peek(A)[0].source != ""
+    begun.frontier.take_in([Candidate(f"{A}/2", score=0.5)])
+    assert "  found on              unknown\n" in look("why", f"{A}/2").out
     with pytest.raises(UsageError):
         look("why", f"{A}/1", f"{A}/2")
