@@ -238,3 +238,87 @@ def test_a_host_of_two_crawls_is_spared_as_that_of_one(tmp_path: Path) -> None:
         done = seeds("check", *(str(tmp_path / f"{name}.toml") for name in ("inanda", "umlazi")))
         assert [line.split("\t")[-1] for line in done.stdout.splitlines()] == ["status 503", "resting"]
         assert [path for _, path in web.asked] == ["/robots.txt", "/"]
+
+
+class Small(HostHandler):
+    """A site with one feed, a page that leads nowhere, and a sitemap that is missing a part."""
+
+    def asked(self) -> None:
+        here = f"http://{self.server.host}:{self.server.port}"
+        part = f"<sitemap><loc>{here}/gone.xml</loc></sitemap><sitemap><loc>{here}/part.xml</loc></sitemap>"
+        bodies = {
+            "/": '<html><head><link rel="alternate" type="application/rss+xml" href="/rss"></head><p>Sawubona</p>',
+            "/rss": f'<rss version="2.0"><channel><item><link>{here}/1</link></item></channel></rss>',
+            "/robots.txt": f"Sitemap: {here}/map.xml\n",
+            "/map.xml": f"<sitemapindex>{part}</sitemapindex>",
+            "/part.xml": f"<urlset><url><loc>{here}/1</loc></url></urlset>",
+        }
+        body = bodies.get(self.path, "")
+        self.answer(200 if body else 404, body.encode(), Content_Type="text/html" if self.path == "/" else "text/xml")
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[str]:
+    with hosts(Small, ["127.70.3.9"]) as web:
+        yield f"http://127.70.3.9:{web.port}/"
+
+
+def small_crawl(folder: Path, *tables: str, relevance: str = "") -> Path:
+    path = folder / "own.toml"
+    path.write_text("\n".join(['[crawl]\nname = "own"\nlanguage = "zul"', relevance, *tables]) + "\n")
+    return path
+
+
+def test_a_site_that_does_not_answer_is_told_and_the_next_is_looked_at(small: str) -> None:
+    for words in (("discover",), ("discover", "--json")):
+        done = seeds(*words, f"{small}gone", small)
+        assert done.returncode == 1
+        gone, alive = done.stdout.splitlines()[:2]
+        assert ("dead" in gone, "status 404" in gone, "alive" in alive) == (True, True, True)
+    plain = seeds("discover", small).stdout.splitlines()
+    assert [line.split("\t")[:2] for line in plain] == [
+        ["alive", small],
+        ["feed", f"{small}rss"],
+        ["sitemap", f"{small}map.xml"],
+    ]
+
+
+def test_pages_of_a_site_with_a_part_missing_are_not_all(small: str) -> None:
+    done = seeds("pages", small)
+    assert (done.returncode, done.stdout) == (1, f"{small}1\n")
+    assert f"{small}gone.xml: status 404\n" in done.stderr
+    assert "no sitemap" not in done.stderr
+
+
+def test_what_is_added_answers_and_is_not_there_yet(small: str, tmp_path: Path) -> None:
+    path = small_crawl(tmp_path, f'[[feed]]\nurl = "{small}rss"')
+    done = seeds("add", str(path), f"{small}gone", small)
+    assert (done.returncode, f"{small}gone: status 404, not added" in done.stderr) == (1, True)
+    assert done.stdout == f'{path}:\n[[site]]\nurl = "{small}"\nscope = "host"\n', "its feed is there already"
+    assert [seed.url for seed in load_crawl(path).seeds()].count(f"{small}rss") == 1
+    before = path.read_text()
+    assert seeds("add", str(path)).returncode == 2
+    assert path.read_text() == before
+
+
+def test_one_seed_file_that_is_wrong_does_not_hide_another(small: str, tmp_path: Path) -> None:
+    good, bad = small_crawl(tmp_path, f'[[site]]\nurl = "{small}"'), tmp_path / "bad.toml"
+    bad.write_text("[crawl\n")
+    done = seeds("check", str(bad), str(good))
+    assert (done.returncode, f"{bad}:1: " in done.stderr) == (1, True)
+    assert done.stdout == f"alive\tpage\t{small}\tfeeds not listed: {small}rss\n"
+    assert seeds("check", str(bad), str(good), "--offline").stdout == f"{good}: 1 seeds, syntax good\n"
+    assert seeds("check", str(good), "--offline").returncode == 0
+    for words in ((), ("--offline",)):
+        faulty = small_crawl(tmp_path, f'[[site]]\nurl = "{small}"', relevance='[relevance]\npolicy = "evil"')
+        done = seeds("check", str(faulty), *words)
+        assert (done.returncode, f"{faulty}: relevance policy: " in done.stderr) == (1, True)
+        assert "syntax good" not in done.stdout
+        assert ("alive" in done.stdout) is not bool(words), "its seeds are looked at all the same"
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    done = seeds("import", str(tmp_path / "none.txt"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{tmp_path / 'none.txt'}: No such file or directory\n"
+    assert "(there are: " in seeds("check", "no-such-crawl").stderr
