@@ -167,7 +167,7 @@ def test_check_refuses_what_the_crawl_would(tmp_path: Path, language: str, relev
     assert ("syntax good" in done.stdout) is not bool(said)
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_has_seen_enough_is_no_error_and_a_disk_that_is_full_is_one(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text('[crawl]\nname = "own"\nlanguage = "zul"\n[[site]]\nurl = "https://a.example/"\n')
     reading, writing = os.pipe()
@@ -176,6 +176,9 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     with os.fdopen(writing, "wb") as gone:
         done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, cwd=ROOT, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (1, b"standard output: No space left on device\n")
 
 
 def test_settings_that_a_crawl_refuses_are_refused() -> None:

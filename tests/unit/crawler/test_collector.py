@@ -106,9 +106,9 @@ def collected(answers: dict[str, bytes | str], *sources: str, test_only: bool = 
 
     async def fetch(url: str) -> Visit:
         answer = answers[url]
-        ok = isinstance(answer, bytes)
-        fetched = Fetched(url, 200 if ok else 0, answer if ok else b"", "text/html", "" if ok else str(answer))
-        return Visit(fetched)
+        if isinstance(answer, bytes):
+            return Visit(Fetched(url, 200, answer, "text/html"))
+        return Visit(Fetched(url, 0, problem=answer))
 
     log = Log(io.StringIO())
     links = _Links(log, test_only, set())

@@ -294,6 +294,35 @@ def test_a_lease_ends_though_the_errback_fails_at_once_or_on_its_way() -> None:
         worker.finish.assert_called_once()
 
 
+async def gives_as_it_comes(_: Any) -> AsyncIterator[Any]:
+    yield Request("http://a.example/3")
+    yield 7
+
+
+async def gives_later(_: Any) -> list[Any]:
+    return [Request("http://a.example/3"), 7]
+
+
+def gives_at_once(_: Any) -> tuple[Any, ...]:
+    return Request("http://a.example/3"), 7
+
+
+@pytest.mark.parametrize("given", [gives_as_it_comes, gives_later, gives_at_once])
+def test_all_that_an_errback_may_give_is_taken(given: Any) -> None:
+    spider = Own()
+    spider.crawler, spider.given = Mock(), given
+    scheduler, worker = scheduling(spider=spider)
+    output = scheduler._failed(failed(ConnectError("refused"), own_lease(spider, 99)))
+
+    async def taken() -> list[Any]:
+        return [item async for item in output if item is not None]
+
+    assert asyncio.run(taken()) == [7]
+    (asked,) = [call.args[0].url for call in spider.crawler.engine.crawl.call_args_list]
+    assert asked == "http://a.example/3"
+    worker.finish.assert_called_once()
+
+
 @pytest.mark.parametrize("attempt", [0, 99])
 def test_of_an_error_that_was_answered_the_spider_hears_at_the_last_try(attempt: int) -> None:
     """Judged already: its lease ends elsewhere."""
