@@ -158,6 +158,15 @@ def test_the_audit_of_a_crawl_is_proof_by_itself_and_for_each_host(
         assert "no request to" not in shown.err
 
 
+def test_a_file_that_is_damaged_proves_nothing(look: Looking, archive: Archive) -> None:
+    path = archive(6, 6)
+    assert proved(look, path)["archive"]["ok"]
+    Path(path).write_bytes(Path(path).read_bytes()[:-10])
+    answer = look("politeness", "verify", path, "--json")
+    assert (answer.status, json.loads(answer.out)["archive"]["ok"]) == (1, True), "as far as it can be read"
+    assert answer.err.startswith(f"scrapy politeness: damage: {path}:")
+
+
 def test_words_and_files_that_are_none_are_refused(look: Looking, tmp_path: Path) -> None:
     for words in ((), ("check",)):
         with pytest.raises(UsageError):

@@ -214,6 +214,11 @@ def test_an_items_date_does_not_go_to_a_folder_above_it_or_a_page_before_it(loca
     assert memo_elsewhere(link, asked, location) == link
 
 
+def test_an_item_without_a_path_of_its_own_takes_its_date_to_where_it_is_now() -> None:
+    dated = LinkMemo(published_s=1_790_000_000).pack()
+    assert memo_elsewhere(dated, f"{HOME}/?p=7", f"{HOME}/news/1?from=/rss/") == dated
+
+
 def test_items_lead_where_the_crawl_allows() -> None:
     body = rss((f"{HOME}/1", 0), ("https://b.example/1", 0), ("ftp://c.example/1", 0))
     assert len(ask(polls(), lease(FEED), body).links) == 2
