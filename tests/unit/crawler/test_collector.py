@@ -192,6 +192,22 @@ def test_an_archive_that_is_there_is_left_as_it_is_and_nothing_is_asked(
     client.assert_not_called()
 
 
+def test_links_that_could_not_be_written_are_not_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Mock(return_value=Mock(close=AsyncMock()))
+    monkeypatch.setattr("crawler.collector.PoliteClient", asked)
+    (tmp_path / "list").write_text("# none\n")
+    words = ["-i", str(tmp_path / "list"), "--contact", "me@a.test"]
+    assert link_collector([*words, "-o", str(tmp_path / "none" / "links")]) == 2
+    asked.assert_not_called()
+    assert link_collector([*words, "-o", str(tmp_path / "none" / "links"), "-t"]) == 0, "which writes none"
+    (tmp_path / "-").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert link_collector(words) == 0, "to standard output, whatever is called so here"
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize(("words", "at_once"), [([], 1), (["-m", "0"], 1), (["-m", "3"], 4), (["-m", "-2"], 1)])
 def test_what_is_asked_at_a_time_and_how_long_it_is_waited_for(
     words: list[str], at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
