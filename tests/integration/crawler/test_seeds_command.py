@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.state.redis_link import client
+from frontier.redis_opt_outs import RedisOptOuts
 from seeds.crawl import load_crawl
 from tests.integration.crawler.harness import ROOT, run_here, scrapy
 from tests.integration.crawler.serving import HostHandler, hosts, serving
@@ -278,6 +282,7 @@ def test_a_site_that_does_not_answer_is_told_and_the_next_is_looked_at(small: st
         assert done.returncode == 1
         gone, alive = done.stdout.splitlines()[:2]
         assert ("dead" in gone, "status 404" in gone, "alive" in alive) == (True, True, True)
+        assert seeds(*words, small).returncode == 0
     plain = seeds("discover", small).stdout.splitlines()
     assert [line.split("\t")[:2] for line in plain] == [
         ["alive", small],
@@ -318,6 +323,23 @@ def test_one_seed_file_that_is_wrong_does_not_hide_another(small: str, tmp_path:
         assert (done.returncode, f"{faulty}: relevance policy: " in done.stderr) == (1, True)
         assert "syntax good" not in done.stdout
         assert ("alive" in done.stdout) is not bool(words), "its seeds are looked at all the same"
+
+
+def test_who_has_opted_out_of_the_crawl_that_is_named_is_not_asked(small: str, tmp_path: Path) -> None:
+    """In the private Redis that is kept in its folder."""
+    path = small_crawl(tmp_path, f'[[site]]\nurl = "{small}"')
+    data = {"DATA_DIR": str(tmp_path / "data" / "{crawl}")}
+    private = EmbeddedRedis(tmp_path / "data" / "own" / "state" / "redis")
+    with private, contextlib.closing(client(private.url)) as server:
+        assert RedisOptOuts(server, "own", of_all=False).add([small])
+    for words, status in (
+        (("discover", small, "--crawl", str(path)), f"blocked\t{small}\t\topted_out\n"),
+        (("check", str(path)), f"blocked\tpage\t{small}\topted_out\n"),
+        (("add", str(path), small), ""),
+    ):
+        done = seeds(*words, **data)
+        assert (done.returncode, done.stdout) == (1, status)
+    assert done.stderr == f"{small}: opted_out, not added\n"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

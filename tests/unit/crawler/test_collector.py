@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import lzma
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 
+from archive import Reader
 from crawler.collector import (
     CollectorError,
     Log,
@@ -26,6 +28,8 @@ from crawler.collector import (
     page_downloader,
 )
 from crawler.console.polite_client import Visit
+from crawler.fetch.connection import Answer
+from crawler.fetch.handler import Capture
 from seeds.survey.probe import Fetched
 
 A = "http://a.example"
@@ -159,6 +163,79 @@ def test_that_links_cannot_be_written_is_known_before(tmp_path: Path) -> None:
     for wrong, said in ((tmp_path, "is a folder"), (tmp_path / "none" / "links", f"cannot write in {tmp_path}/none")):
         with pytest.raises(CollectorError, match=said):
             _expect_writable(wrong)
+
+
+class Web:
+    """Answers as a client of the collector would get them: a body, a status or a problem."""
+
+    def __init__(self, *_: Any) -> None:
+        self.asked: list[str] = []
+
+    async def fetch(self, url: str) -> Visit:
+        self.asked.append(url)
+        answer = ANSWERS[url]
+        if isinstance(answer, str):
+            return Visit(Fetched(url, 0, problem=answer))
+        status, body = (answer, b"") if isinstance(answer, int) else (200, answer)
+        capture = Capture(url, "192.0.2.1", datetime(2026, 1, 1, tzinfo=UTC), b"GET / HTTP/1.1\r\n\r\n")
+        capture.answer = Answer(status, head=b"HTTP/1.1 %d X\r\n\r\n" % status, body=bytearray(body))
+        return Visit(Fetched(url, status, body, "text/xml"), (capture,))
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+ANSWERS: dict[str, bytes | str | int] = {f"{A}/rss": rss("1", "2"), f"{A}/gone": 404, f"{A}/slow": "timeout"}
+TOLD = [f"+OK {A}/rss", f"-ERR {A}/gone status 404", f"-ERR {A}/slow timeout"]
+
+
+def test_pages_are_told_one_by_one_and_what_was_answered_is_archived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("crawler.collector.PoliteClient", Web)
+    (tmp_path / "list").write_text("\n".join(ANSWERS))
+    words = ["pages", "-i", str(tmp_path / "list"), "-o", str(tmp_path / "x.warc.gz"), "--contact", "me@a.test"]
+    assert main(words) == 1
+    assert [line for line in capsys.readouterr().err.splitlines() if "WARN" not in line] == TOLD
+    with Reader(tmp_path / "x.warc.gz") as reader:
+        assert [record.url for record in reader if record.type == "response"] == [f"{A}/rss", f"{A}/gone"]
+    (tmp_path / "list").write_text(f"{A}/rss")
+    assert main([word.replace("x.warc.gz", "y.warc.gz") for word in words]) == 0
+
+
+def test_what_a_run_that_was_killed_had_is_told_and_not_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    web = Web()
+    monkeypatch.setattr("crawler.collector.PoliteClient", lambda *_: web)
+    (tmp_path / "list").write_text("\n".join(ANSWERS))
+    words = ["pages", "-i", str(tmp_path / "list"), "-o", str(tmp_path / "x.warc.gz"), "--contact", "me@a.test"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crawler.console.one_archive._publish", Mock(side_effect=OSError(28, "No space left on device")))
+        assert main(words) == 2
+    assert not (tmp_path / "x.warc.gz").exists()
+    capsys.readouterr()
+    assert main(words) == 1
+    told = [line for line in capsys.readouterr().err.splitlines() if "WARN" not in line]
+    assert told == [*(f"{line} (by the run before)" for line in TOLD[:2]), TOLD[2]]
+    assert web.asked == [*ANSWERS, f"{A}/slow"], "of which nothing could be kept"
+
+
+def test_links_are_written_when_all_have_been_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("crawler.collector.PoliteClient", Web)
+    (tmp_path / "list").write_text("\n".join(ANSWERS))
+    words = ["links", "-i", str(tmp_path / "list"), "--contact", "me@a.test"]
+    assert main(words) == 1
+    assert capsys.readouterr().out == f"{A}/1\n{A}/2\n"
+    (output := tmp_path / "links").write_text(f"{A}/2\n{A}/0\n")
+    assert main([*words, "-o", str(output), "-a"]) == 1
+    assert output.read_text() == f"{A}/2\n{A}/0\n{A}/1\n", "those that are there are left out"
+    assert main([*words, "-o", str(output)]) == 1
+    assert output.read_text() == f"{A}/1\n{A}/2\n", "without -a a new file, all in it"
+    assert main([*words, "-o", str(output), "-t"]) == 1
+    assert output.read_text() == f"{A}/1\n{A}/2\n"
 
 
 def options(**more: Any) -> Any:
