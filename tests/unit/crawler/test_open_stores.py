@@ -32,6 +32,7 @@ from crawler.work.committer import entry_of
 from crawler.work.stores import Stores, _recover
 from frontier.errors import FrontierUnavailable
 from frontier.types import Candidate, Kind, Outcome, RobotsRecord
+from relevance.errors import PolicyError
 from relevance.steering.policy import Verdict
 from seeds.crawl import parse_crawl
 from tests.unit.archive.pages import page
@@ -302,6 +303,32 @@ def test_a_redis_that_has_gone_since_it_was_asked_may_come_back(
     monkeypatch.setattr("crawler.state.redis_link.ping", lambda _: None)
     with pytest.raises(FrontierUnavailable), contextlib.ExitStack() as opened:
         opened.enter_context(Stores.open(given(f"unix://{tmp_path}/none.sock"), spider(), tmp_path))
+
+
+def test_what_this_crawl_or_an_earlier_one_has_is_not_stored_again(
+    url: str, server: redis.Redis, tmp_path: Path
+) -> None:
+    def kinds(name: str, earlier: str = "") -> list[str]:
+        """Of what another worker of the crawl in that folder stores, and those before it."""
+        with Stores.open(given(url, WARC_EARLIER=earlier), spider(), tmp_path / name) as stores:
+            written(stores)
+        paths = (tmp_path / name / "warc").glob("*.warc")
+        return sorted(record.type for path in paths for record in Reader(path, types=["response", "revisit"]))
+
+    assert kinds("first") == ["response"]
+    assert kinds("first") == ["response", "revisit"]
+    server.flushdb()
+    assert kinds("second", str(tmp_path / "first" / "warc")) == ["revisit"]
+    server.flushdb()
+    assert kinds("third") == ["response"]
+
+
+def test_a_crawl_that_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError), Stores.open(given("", RELEVANCE_POLICY="evil"), spider(SITE), tmp_path):
+        pass
+    assert not EmbeddedRedis(tmp_path / "state" / "redis").server_pid()
+    assert "sieve-decider" not in {thread.name for thread in threading.enumerate()}
+    assert not list((tmp_path / "warc").glob("*.open"))
 
 
 def test_many_indexes_of_earlier_crawls_are_to_be_made_one(
