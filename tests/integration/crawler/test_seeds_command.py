@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -250,7 +251,10 @@ def test_a_host_of_two_crawls_is_spared_as_that_of_one(tmp_path: Path) -> None:
 class Small(HostHandler):
     """A site with one feed, a page that leads nowhere, and a sitemap that is missing a part."""
 
+    agents: ClassVar[set[str]] = set()
+
     def asked(self) -> None:
+        self.agents.add(self.headers["User-Agent"])
         here = f"http://{self.server.host}:{self.server.port}"
         part = f"<sitemap><loc>{here}/gone.xml</loc></sitemap><sitemap><loc>{here}/part.xml</loc></sitemap>"
         bodies = {
@@ -307,6 +311,17 @@ def test_what_is_added_answers_and_is_not_there_yet(small: str, tmp_path: Path) 
     before = path.read_text()
     assert seeds("add", str(path)).returncode == 2
     assert path.read_text() == before
+
+
+def test_site_owners_are_told_whom_the_seed_file_names(small: str, tmp_path: Path) -> None:
+    path = small_crawl(tmp_path, f'[[site]]\nurl = "{small}"')
+    path.write_text(path.read_text().replace("[crawl]", '[crawl]\ncontact = "own@a.test"'))
+    for contact, told in (({}, "own@a.test"), ({"CONTACT": "me@a.test"}, "me@a.test")):
+        for words in (("check", str(path)), ("discover", small, "--crawl", str(path)), ("add", str(path), small)):
+            Small.agents.clear()
+            done = run_here("seeds", *words, **contact, FETCH_ALLOWED_NETWORKS="127.70.0.0/16", FRONTIER_DELAY_S="0")
+            assert (done.returncode, "no contact" in done.stderr) == (int(words[0] == "add"), False)
+            assert [f"(+{told}; " in agent for agent in Small.agents] == [True]
 
 
 def test_one_seed_file_that_is_wrong_does_not_hide_another(small: str, tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_settings_are_those_of_the_crawler_and_somebody_is_named(monkeypatch: py
     for wrong, said in (
         ({"set": ["FRONTIER_DELAY_S"]}, "-s FRONTIER_DELAY_S: NAME=VALUE"),
         ({"set": ["FRONTIER_DELAI_S=1"]}, "FRONTIER_DELAI_S"),
-        ({"contact": ""}, "no contact"),
+        ({"contact": ""}, "no contact: --contact or"),
     ):
         with pytest.raises(CollectorError, match=said):
             _settings(options(**wrong))
