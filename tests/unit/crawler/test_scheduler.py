@@ -161,6 +161,7 @@ def test_what_a_project_has_set_that_the_frontier_decides_is_said(caplog: pytest
     [
         (Request(URL, method="POST"), f"Not fetched: POST {URL}; the frontier keeps URLs only"),
         (Request(URL, body=b"q=1"), f"Not fetched: GET {URL}; the frontier keeps URLs only"),
+        (Request("ftp://a.example/"), "Not fetched: neither http nor https: 'ftp://a.example/'"),
         (Request("http://a.example:25/"), "Not fetched: http://a.example:25/: port 25 is none of a web server"),
         (Request(URL, meta={"cat": object()}), f"Not fetched: {URL}: meta of its request has what JSON cannot keep"),
     ],
