@@ -132,7 +132,7 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
     def work(log: Log, clients: _Clients) -> None:
         sources = _addresses(options.input, log)
         if options.output != "-" and not options.test:
-            _expect_writable(Path(options.output))
+            _expect_writable(Path(options.output), append=options.append)
         stays = options.append and Path(options.output).is_file()
         known = set(_words(Path(options.output)) if stays else ())
         links = _Links(log, options.test, known)
@@ -319,10 +319,14 @@ def _words(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8", errors="surrogateescape").split()
 
 
-def _expect_writable(path: Path) -> None:
+def _expect_writable(path: Path, *, append: bool) -> None:
     """CollectorError, before anything is fetched, when the results could not be written."""
-    if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
-        raise CollectorError(f"-o {path}: {'is a folder' if path.is_dir() else f'cannot write in {path.parent}'}")
+    if path.is_dir():
+        raise CollectorError(f"-o {path}: is a folder")
+    stays = path.exists() and (append or not path.is_file())
+    place = path if stays else path.resolve().parent
+    if not os.access(place, os.W_OK if stays else os.W_OK | os.X_OK):
+        raise CollectorError(f"-o {path}: cannot write {'to it' if stays else f'in {place}'}")
 
 
 def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
@@ -330,8 +334,10 @@ def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
         with reader_may_leave():
             sys.stdout.writelines(lines)
         return
+    path = Path(name)
     try:
-        _write_file(Path(name).resolve(), "".join(lines), append=append)  # a link to a file stays one
+        # /dev/stdout into a pipe leads to no path; a link to a file stays one
+        _write_file(path.resolve() if path.is_file() or not path.exists() else path, "".join(lines), append=append)
     except OSError as error:
         error.filename = name  # to write does not say of which file
         raise

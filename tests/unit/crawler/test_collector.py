@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import io
 import lzma
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -158,11 +161,38 @@ def test_links_are_written_whole_or_added_behind_what_is_there(tmp_path: Path) -
     assert [file.name for file in tmp_path.iterdir()] == ["links"]
 
 
-def test_that_links_cannot_be_written_is_known_before(tmp_path: Path) -> None:
-    _expect_writable(tmp_path / "links")
+def test_that_links_cannot_be_written_is_known_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is added to, and one that is no regular file, are written to as they are; else a new one is made, and
+    that where a link leads."""
+    kept, folder, link, pipe = (tmp_path / name for name in ("kept", "folder", "link", "pipe"))
+    kept.write_text("")
+    folder.mkdir()
+    link.symlink_to("folder/links")
+    os.mkfifo(pipe)
+
+    def needed(path: Path, *, append: bool = False) -> list[Path]:
+        """What this user must be able to write to, by when nothing may be."""
+        asked: list[Path] = []
+        monkeypatch.setattr(os, "access", lambda place, _: asked.append(place))
+        with pytest.raises(CollectorError, match="cannot write"):
+            _expect_writable(path, append=append)
+        monkeypatch.undo()
+        _expect_writable(path, append=append)
+        return asked
+
+    assert (needed(kept), needed(kept, append=True)) == ([tmp_path], [kept])
+    assert (needed(tmp_path / "new"), needed(tmp_path / "new", append=True)) == ([tmp_path], [tmp_path])
+    assert (needed(pipe), needed(pipe, append=True), needed(link)) == ([pipe], [pipe], [folder])
     for wrong, said in ((tmp_path, "is a folder"), (tmp_path / "none" / "links", f"cannot write in {tmp_path}/none")):
         with pytest.raises(CollectorError, match=said):
-            _expect_writable(wrong)
+            _expect_writable(wrong, append=False)
+
+
+def test_links_go_where_a_shell_has_led_standard_output() -> None:
+    code = "from crawler.collector import _write; _write('/dev/stdout', ['a\\n'], append=False)"
+    root = Path(__file__).parents[3]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "a\n", "")
 
 
 class Web:
