@@ -102,7 +102,7 @@ def test_words_that_are_too_many_or_too_few_do_nothing(words: tuple[str, ...], b
 
 
 def test_a_redis_that_is_full_is_said(look: Looking, server: redis.Redis) -> None:
-    server.config_set("maxmemory", server.info("memory")["used_memory"])
+    server.config_set("maxmemory", server.info("memory")["used_memory"] // 2)
     try:
         answer = look("frontier", "status", "--json")
     finally:
