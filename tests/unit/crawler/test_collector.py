@@ -315,6 +315,12 @@ def test_links_that_could_not_be_written_are_not_asked_for(
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("words", [["pages"], ["pages", "-o", "pages.zip"], ["links", "-p", "1"], ["pages", "-o"]])
+def test_words_that_cannot_be_meant_are_a_mistake_in_usage(words: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+
+
 @pytest.mark.parametrize(("words", "at_once"), [([], 1), (["-m", "0"], 1), (["-m", "3"], 4), (["-m", "-2"], 1)])
 def test_what_is_asked_at_a_time_and_how_long_it_is_waited_for(
     words: list[str], at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -142,6 +142,15 @@ def test_a_lease_that_cannot_be_asked_for_ends_and_the_next_is_sent(caplog: pyte
     assert scheduler.next_request() is None
 
 
+def test_scrapy_waits_until_the_worker_has_let_go_of_all() -> None:
+    async def closed() -> None:
+        worker = Mock(close=AsyncMock())
+        await FrontierScheduler(worker).close("finished").asFuture(asyncio.get_running_loop())
+        worker.close.assert_awaited_once_with()
+
+    asyncio.run(closed())
+
+
 def test_what_a_project_has_set_that_the_frontier_decides_is_said(caplog: pytest.LogCaptureFixture) -> None:
     async def opened(given: dict[str, Any]) -> None:
         settings = Settings(given)

@@ -46,6 +46,12 @@ def test_why_a_document_was_not_judged_is_said() -> None:
     assert _answer(DONE, [fetch], "").endswith("; a PDF that could not be read (password), so it was not judged")
 
 
+def test_of_what_a_page_embeds_it_is_said_that_it_is_not_judged() -> None:
+    fetch = Place(URL, "20260101000000", "", Path("a.warc.xz"), 0, 1, 0, {"kind": "requisite"}, "image/png")
+    said = "fetched 2 time(s), last with status unknown; a page embeds it, so it was not judged"
+    assert _answer(DONE, [fetch, fetch], "") == said
+
+
 def test_a_verdict_is_said_with_its_reason() -> None:
     told = {"kind": "page", "verdict": "left", "verdict-reason": "few words"}
     fetch = Place(URL, "20260101000000", "200", Path("a.warc.xz"), 0, 1, 0, told, "text/html")

@@ -12,9 +12,12 @@ import pytest
 import redis
 from scrapy.exceptions import UsageError
 
+from archive import WarcWriter
+from crawler.pages.link_memo import LinkMemo
 from frontier.payload import REQUISITE_MARK
 from frontier.types import Candidate, Kind, Outcome, RobotsRecord
 from seeds.harvest.revisits import Look, revisit
+from tests.unit.archive.pages import page
 from tests.unit.crawler.looking import Begun, Looking
 
 A, B = "http://a.example", "http://b.example"
@@ -127,3 +130,63 @@ def test_what_people_are_shown_of_a_url(begun: Begun, look: Looking) -> None:
     assert "  found on              unknown\n" in look("why", f"{A}/2").out
     with pytest.raises(UsageError):
         look("why", f"{A}/1", f"{A}/2")
+
+
+def archived(folder: Path, **told: object) -> Path:
+    """The closed file of a crawl that has fetched a page of A."""
+    with WarcWriter(folder / "warc", "x", "none") as writer:
+        writer.write(page(1, url=f"{A}/1", kind="page", metadata=told))
+    (path,) = (folder / "warc").glob("*.warc")
+    return path
+
+
+def test_of_what_was_fetched_it_is_known_where_it_lies_and_what_was_found(
+    begun: Begun, look: Looking, tmp_path: Path
+) -> None:
+    path = archived(tmp_path, verdict="left", **{"verdict-reason": "few words", "source": f"{B}/from", "depth": 3})
+    facts = why(look, f"{A}/1?utm_source=x")
+    assert facts["answer"] == "fetched 1 time(s), last with status 200; verdict: left (few words)"
+    assert (facts["admitted"], facts["source"], facts["depth"], facts["score"]) == (True, f"{B}/from", 3, None)
+    (fetch,) = facts["fetches"]
+    assert (fetch["path"], fetch["url"], fetch["told"]["verdict-reason"]) == (str(path), f"{A}/1", "few words")
+    shown = look("why", f"{A}/1").out
+    assert f" 200  {path}  at {fetch['offset']}" in shown
+    assert " verdict-reason: few words\n" in shown
+    assert why(look, f"{A}/2")["fetches"] == []
+    path.rename(tmp_path / "away")
+    assert "(the file is not there any more, only its index)" in look("why", f"{A}/1").out
+
+
+def test_what_an_archive_lacks_is_told_once_and_no_answer_is_whole_then(
+    begun: Begun, look: Looking, tmp_path: Path
+) -> None:
+    index = Path(f"{archived(tmp_path)}.cdxj")
+    sound = index.read_bytes()
+    (line,) = [line for line in sound.splitlines(keepends=True) if f"{A}/1".encode() in line]
+    index.write_bytes(sound.replace(line, line + line.replace(b'"offset": "', b'"offset": "x') * 2))
+    answer = look("why", f"{A}/1", "--json")
+    assert (answer.status, len(json.loads(answer.out)["fetches"])) == (1, 1)
+    lines = answer.err.splitlines()
+    assert len(lines) == len(set(lines)) >= 1
+    assert all(line.startswith(f"scrapy why: {index} has a line") for line in lines)
+
+
+def test_the_score_of_a_link_is_told_by_its_terms(begun: Begun, look: Looking) -> None:
+    link = LinkMemo(2, "230000").pack()
+    begun.frontier.take_in([replace(PAGE, memo=link), Candidate(f"{A}/2", score=0.5)])
+    terms = why(look, PAGE.url)["score_terms"]
+    assert 0 <= terms["priority"] <= 1
+    assert f" priority: {terms['priority']:g}\n" in look("why", PAGE.url).out
+    assert why(look, f"{A}/2")["score_terms"] == {}, "no link led to it"
+
+
+def test_where_the_archive_is_when_it_is_not_here(
+    url: str, server: redis.Redis, look: Looking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("socket.gethostname", lambda: "another")
+        Begun(url, tmp_path).frontier.close()
+    said = "no archive of this crawl is on this machine; its workers ran on another\n"
+    assert look("why", f"{A}/1").err == f"scrapy why: {said}"
+    answer = look("politeness", "verify")
+    assert (answer.status, answer.err) == (1, f"scrapy politeness: {said}")
