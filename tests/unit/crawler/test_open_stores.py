@@ -30,8 +30,9 @@ from crawler.state.run_record import workers
 from crawler.state.state_format import StateGoneError
 from crawler.work.committer import entry_of
 from crawler.work.stores import Stores, _recover
+from crawler.work.teller import Reported
 from frontier.errors import FrontierUnavailable
-from frontier.types import Candidate, Kind, Outcome, RobotsRecord
+from frontier.types import Candidate, Kind, Lease, Outcome, RobotsRecord
 from relevance.errors import PolicyError
 from relevance.steering.policy import Verdict
 from seeds.crawl import parse_crawl
@@ -279,6 +280,15 @@ def test_what_a_worker_archives_is_what_was_asked_for(
     (path,) = (tmp_path / "warc").glob("*.warc")
     with Reader(path, types=["response"]) as reader:
         assert len(list(reader)) == archived
+
+
+def test_what_is_told_of_a_page_is_added_up_for_the_fleet(stores: Stores) -> None:
+    lease = Lease("1-0", PAGE.url, Kind.PAGE, "http://a.example", "", 0, 1)
+    done = Reported(lease, Finding("ok", Verdict(True, "", "zul", words=5)), 100)
+    for _ in range(2):
+        stores.teller(lambda: False).tell([done], {"h:a.example": (1, 2)})
+    assert stores.frontier.get_counts("hosts") == {"http://a.example": (2, 2, 200, 10)}
+    assert stores.frontier.get_counts("yield") == {"h:a.example": (2, 4)}
 
 
 def test_a_private_redis_ends_with_the_last_of_its_crawl_and_neighbours_are_named(
