@@ -316,6 +316,24 @@ def test_a_data_folder_without_a_name_in_its_path_has_one_crawl(tmp_path: Path) 
     assert named_crawl(settings, "", "") == "inanda"
 
 
+def test_where_no_private_redis_was_none_is_started_to_look_for_a_crawl(tmp_path: Path) -> None:
+    settings = given(DATA_DIR=str(tmp_path), REDIS_URL="")
+    (tmp_path / "state").mkdir()
+    for left in ("", "inanda"):  # a fleet's worker writes the name down, too
+        (tmp_path / "state" / "crawl").write_text(left)
+        with pytest.raises(PreflightError, match=rf"^no crawl is known in {tmp_path} "):
+            named_crawl(settings, "", "")
+    assert [path.name for path in (tmp_path / "state").iterdir()] == ["crawl"]
+
+
+def test_a_crawl_of_which_no_worker_has_left_anything_goes_by_the_settings(
+    server: redis.Redis, url: str, tmp_path: Path
+) -> None:
+    ensure_format(url, "x")
+    settings, told = taken(url, tmp_path, FRONTIER_DELAY_S=9)
+    assert (told, settings.getfloat("FRONTIER_DELAY_S")) == (Taken(tmp_path, "", ""), 9)
+
+
 def test_a_seed_file_and_a_name_of_two_crawls_name_none(tmp_path: Path) -> None:
     """What was to be done to the one, `drop` or `opt-out`, was done to the other."""
     (seeds := tmp_path / "x.toml").write_text(
