@@ -34,7 +34,7 @@ def why(look: Looking, url: str) -> dict[str, Any]:
 def test_of_what_waits_it_is_known_that_it_was_admitted(begun: Begun, look: Looking) -> None:
     begun.frontier.take_in([Candidate(f"{A}/1", source="#75ff2ce0e508c9aa", depth=2, score=0.5)])
     facts = why(look, f"{A}/1")
-    told = {name: facts[name] for name in ("answer", "place", "admitted", "source", "depth", "attempt")}
+    told = {name: facts[name] for name in ("answer", "place", "admitted", "source", "depth", "attempt", "expiries")}
     assert told == {
         "answer": "waits for its turn",
         "place": "queued",
@@ -42,6 +42,7 @@ def test_of_what_waits_it_is_known_that_it_was_admitted(begun: Begun, look: Look
         "source": "#75ff2ce0e508c9aa",
         "depth": 2,
         "attempt": 0,
+        "expiries": 0,
     }
     begun.fetched()
     (lease,) = begun.frontier.lease(1, ahead_ms=1 << 30).leases
@@ -147,6 +148,8 @@ def test_of_what_was_fetched_it_is_known_where_it_lies_and_what_was_found(
     facts = why(look, f"{A}/1?utm_source=x")
     assert facts["answer"] == "fetched 1 time(s), last with status 200; verdict: left (few words)"
     assert (facts["admitted"], facts["source"], facts["depth"], facts["score"]) == (True, f"{B}/from", 3, None)
+    told = [facts[name] for name in ("attempt", "expiries", "parked_reason", "parked_until_ms", "polls")]
+    assert told == [None, None, "", 0, {}]
     (fetch,) = facts["fetches"]
     assert (fetch["path"], fetch["url"], fetch["told"]["verdict-reason"]) == (str(path), f"{A}/1", "few words")
     shown = look("why", f"{A}/1").out
