@@ -31,6 +31,7 @@ _SAFE_DEFAULTS: dict[str, Any] = {
 
 _FRONTIER_DECIDES: dict[str, Any] = {
     "SCHEDULER": "crawler.scheduler.FrontierScheduler",
+    "DOWNLOADER": "crawler.downloader.FrontierDownloader",
     # Pace, retries, redirects and robots.txt are the frontier's: a second opinion in Scrapy could only be less polite.
     "CONCURRENT_REQUESTS": 0,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,

@@ -35,7 +35,15 @@ class Again:
             return request.replace(url=WEB + "/other", dont_filter=True)
         if b"captcha" in response.body or response.status == 503:
             return request.replace(dont_filter=True)
+        if b"kettle" in response.body:
+            return Request(WEB + "/other")
         return response
+
+class Anew(Spider):
+    name, start_urls = "anew", [WEB + "/kettle"]
+
+    def parse(self, response):
+        yield {"page": response.url}
 
 class Faults(Spider):
     name, start_urls = "faults", [WEB + "/"]
@@ -258,6 +266,14 @@ def test_faults_of_a_spider_cost_no_more_than_themselves(web: Host, project: Pat
     assert asked.count("/captcha") == 3, "as often as what gets no answer"
     assert asked.count("/busy") == 1 + 2, "a host that is busy rests, whoever asks again"
     assert asked.count("/teapot") == asked.count("/raises") == 1
+    assert "had run out" not in log
+
+
+def test_a_page_that_a_middleware_answers_with_a_request_made_anew_is_done_with(web: Host, project: Path) -> None:
+    """Its lease ran out and it was asked for again, and the crawl never ended."""
+    items, log = crawl(project, "anew")
+    assert items == [{"page": f"http://{HERE}:{web.port}/other"}]
+    assert [path for _, path in web.asked] == ["/robots.txt", "/kettle", "/other"]
     assert "had run out" not in log
 
 

@@ -11,11 +11,14 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 from scrapy import Spider
+from scrapy.core.downloader import Downloader
 from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.internet.defer import succeed
 
 from crawler.addon import Ulwembu
+from crawler.downloader import FrontierDownloader
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import ConnectError, HungUpError, NotGrantedError, StaleLeaseError
 from crawler.fetch.handler import Capture
@@ -224,6 +227,29 @@ def test_a_lease_whose_answer_a_middleware_replaced_ends_as_the_host_answered(
     scheduler.enqueue_request(Request(url, meta={"lease": leased(), "capture": capture}))
     (ended,) = [call.args for call in worker.finish.call_args_list]
     assert (ended[0], ended[1].result, ended[2]) == (leased(), result, capture)
+
+
+@pytest.mark.parametrize("own", [None, "a callback's", leased(depth=2)])
+def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Request("http://a.example/2", meta={} if own is None else {"lease": own})
+    monkeypatch.setattr(Downloader, "fetch", lambda *_: succeed(made))
+    page = Request(URL, meta={"lease": leased(), "capture": "what was answered"})
+    found: list[Any] = []
+    FrontierDownloader.fetch(Mock(spec=FrontierDownloader), page).addCallback(found.append)
+    kept = isinstance(own, Lease)
+    assert found == [made]
+    assert made.meta == ({"lease": own} if kept else page.meta)
+
+
+@pytest.mark.parametrize(("meta", "answer"), [({"lease": leased()}, Response(URL)), ({}, Request(URL))])
+def test_an_answer_and_a_request_outside_any_lease_stay_as_they_are(
+    meta: dict[str, Any], answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Downloader, "fetch", lambda *_: succeed(answer))
+    found: list[Any] = []
+    FrontierDownloader.fetch(Mock(spec=FrontierDownloader), Request(URL, meta=meta)).addCallback(found.append)
+    assert found == [answer]
+    assert isinstance(answer, Response) or not answer.meta
 
 
 def failed(error: Exception, lease: Lease) -> Any:
