@@ -55,6 +55,7 @@ def test_files_are_held_against_the_settings_or_what_the_command_line_says(look:
     assert (found["ok"], found["fetches"], found["gaps"], found["shortest_ms"]) == (False, 3, 4, 3000)
     (short,) = found["short"]
     assert (short["of"], short["gap_ms"], short["needed_ms"], found["too_short"]) == (A, 3000, 5000, 1)
+    assert proved(look, str(Path(path).parent), path, status=1)["archive"] == found, "its folder, and no file twice"
     assert proved(look, path, FRONTIER_DELAY_S=3)["archive"]["ok"]
     assert proved(look, path, "--delay", "3")["archive"]["ok"]
     assert not proved(look, path, "--delay", "3.1", status=1)["archive"]["ok"]

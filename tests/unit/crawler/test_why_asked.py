@@ -50,6 +50,7 @@ def test_of_what_waits_it_is_known_that_it_was_admitted(begun: Begun, look: Look
     assert (facts["answer"], facts["admitted"]) == ("being fetched now", True)
     facts = why(look, f"{B}/1")
     assert (facts["answer"][:8], facts["admitted"], facts["host_state"]) == ("refused:", False, "never met")
+    assert (facts["depth"], facts["score"], facts["attempt"], facts["expiries"]) == (None, None, None, None)
 
 
 def test_of_what_is_parked_it_is_said_why_and_until_when(begun: Begun, look: Looking) -> None:
