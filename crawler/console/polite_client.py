@@ -65,8 +65,8 @@ class _Place:
 
 @dataclass(slots=True)
 class _Host(_Place):
-    """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on.
-    `told`: until when its last answer asked to wait, be it with its redirect only."""
+    """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on;
+    `delay_s` its Crawl-delay. `told`: until when its last answer asked to wait, be it with its redirect only."""
 
     rules: asyncio.Task[Rules] | None = None
     robots: Fetched | None = None
@@ -201,7 +201,8 @@ class PoliteClient:
         asks_to_wait = record.kind == "disallow" and there.told > now
         host.again = there.told if asks_to_wait else now + self._robots_age_s
         rules = Rules.of(record, self._token)
-        host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
+        if record.kind != "disallow":  # what cannot be had takes back no delay
+            host.delay_s = rules.crawl_delay() or 0.0
         host.due = max(host.due, now + host.delay_s)
         return rules
 
@@ -209,7 +210,7 @@ class PoliteClient:
         self, url: str, host: _Host, captures: list[Capture], *, robots: bool = False
     ) -> tuple[Fetched, str]:
         async with host.lock:
-            if host.due - time.monotonic() > _LONGEST_WAIT_S:
+            if host.due - time.monotonic() > max(_LONGEST_WAIT_S, self._pause_s(host)):
                 return Fetched(url, 0, problem="resting"), ""
             await host.wait()
             if self._opted_out.against(url):  # by now; or a robots.txt has moved there
@@ -240,7 +241,10 @@ class PoliteClient:
             yield
         finally:
             turn.end(self._address_delay_s)
-            host.due = max(host.due, time.monotonic() + max(host.delay_s, self._delay_s))
+            host.due = max(host.due, time.monotonic() + self._pause_s(host))
+
+    def _pause_s(self, host: _Host) -> float:
+        return max(self._delay_s, host.delay_s)
 
     def _read(self, request: Request, response: Response) -> tuple[Fetched, str]:
         result = answers.result_of(response)

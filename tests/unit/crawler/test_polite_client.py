@@ -138,6 +138,34 @@ def test_a_crawl_delay_holds_from_the_robots_txt_that_says_it_on() -> None:
     assert min(later - earlier for earlier, later in pairwise(ended)) >= 0.5
 
 
+def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but a robots.txt that has moved there is asked for meanwhile."""
+    monotonic = time.monotonic
+    told: list[bytes | tuple[int, dict[str, str]]] = [
+        b"",
+        (302, {"Location": "/further.txt"}),
+        (500, {}),
+        b"User-agent: *\nCrawl-delay: 0.5\n",
+    ]
+    ended: list[float] = []
+
+    def answer(_path: str) -> bytes | tuple[int, dict[str, str]]:
+        ended.append(time.perf_counter())
+        return told.pop()
+
+    with (
+        answering(answer) as (home, asked),
+        answering(lambda _: (302, {"Location": f"{home}/moved.txt"})) as (other, _),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        assert fetch(f"{home}/robots.txt").ok
+        monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=lambda: monotonic() + 86_402))
+        assert fetch(f"{home}/page").problem == "robots_denied"
+        fetch(f"{other}/page")
+    assert asked == ["/robots.txt", "/robots.txt", "/moved.txt", "/further.txt"]
+    assert min(later - earlier for earlier, later in pairwise(ended[1:])) >= 0.5
+
+
 def test_a_robots_txt_is_relied_on_for_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = time.monotonic()
     clock = SimpleNamespace(monotonic=lambda: begun)
@@ -182,6 +210,15 @@ def test_so_many_redirects_are_followed(hops: int, problem: str) -> None:
     with answering(answer) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
         assert fetch(f"{home}/0").problem == problem
     assert asked == ["/robots.txt", *(f"/{number}" for number in range(MOST_HOPS + 1))]
+
+
+def test_who_wants_long_delays_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are no rest of the host's, and the longest that a robots.txt may ask for does not bound them."""
+    monkeypatch.setattr(polite_client, "_LONGEST_WAIT_S", 0.1)
+    settings = given(FRONTIER_DELAY_S=0.3, FRONTIER_IP_DELAY_S=0, FRONTIER_MAX_CRAWL_DELAY_S=0.2)
+    with answering(lambda _: b"") as (home, asked), BlockingFetch(settings) as fetch:
+        assert [fetch(f"{home}/{number}").problem for number in range(2)] == ["", ""]
+    assert asked == ["/robots.txt", "/0", "/1"]
 
 
 @pytest.mark.parametrize(("seconds", "problem"), [(2, ""), (3, "crawl_delay_too_long")])
