@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -34,6 +33,7 @@ from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
 from crawler.fetch.unpacking import Unpacking
 from crawler.pages import answers
+from frontier.clock_line import uptime_s
 from frontier.robots import Rules
 from seeds.survey.probe import Fetched
 from sieve.urls import as_parsed, authority
@@ -54,13 +54,13 @@ class Visit:
 
 @dataclass(slots=True)
 class _Place:
-    """An authority or an address: who may ask it, and from when on (``time.monotonic()``)."""
+    """An authority or an address: who may ask it, and from when on (:func:`uptime_s`)."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     due: float = 0.0
 
     async def wait(self) -> None:
-        await asyncio.sleep(max(0.0, self.due - time.monotonic()))
+        await asyncio.sleep(max(0.0, self.due - uptime_s()))
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class _Turn:
     def end(self, delay_s: float) -> None:
         """The answer has ended, or will never come."""
         if self._place is not None:
-            self._place.due = time.monotonic() + delay_s
+            self._place.due = uptime_s() + delay_s
             self._place.lock.release()
 
 
@@ -178,7 +178,7 @@ class PoliteClient:
         return await self._ask(url, host, captures)
 
     async def _rules(self, home: str, host: _Host) -> Rules:
-        if host.rules is None or (host.rules.done() and time.monotonic() >= host.again):
+        if host.rules is None or (host.rules.done() and uptime_s() >= host.again):
             host.again = math.inf
             host.rules = asyncio.ensure_future(self._fetch_rules(home, host))
         return await asyncio.shield(host.rules)
@@ -197,7 +197,7 @@ class PoliteClient:
             except ValueError:
                 location = ""
         host.robots, record = fetched, answers.robots_record(fetched.status, fetched.body, whole=fetched.ok)
-        now = time.monotonic()
+        now = uptime_s()
         asks_to_wait = record.kind == "disallow" and there.told > now
         host.again = there.told if asks_to_wait else now + self._robots_age_s
         rules = Rules.of(record, self._token)
@@ -210,7 +210,7 @@ class PoliteClient:
         self, url: str, host: _Host, captures: list[Capture], *, robots: bool = False
     ) -> tuple[Fetched, str]:
         async with host.lock:
-            if host.due - time.monotonic() > max(_LONGEST_WAIT_S, self._pause_s(host)):
+            if host.due - uptime_s() > max(_LONGEST_WAIT_S, self._pause_s(host)):
                 return Fetched(url, 0, problem="resting"), ""
             await host.wait()
             if self._opted_out.against(url):  # by now; or a robots.txt has moved there
@@ -221,7 +221,7 @@ class PoliteClient:
             try:
                 async with self._at_once, self._turn(request, host):
                     response = await self._handler.download_request(request)
-                    rest_ms, now = answers.retry_after_ms(response), time.monotonic()
+                    rest_ms, now = answers.retry_after_ms(response), uptime_s()
                     host.told = now + answers.redirect_wait_ms(response) / 1000
                     if response.status in (429, 503) or rest_ms:
                         host.due = host.told = now + (_REST_S if rest_ms is None else rest_ms / 1000)
@@ -241,7 +241,7 @@ class PoliteClient:
             yield
         finally:
             turn.end(self._address_delay_s)
-            host.due = max(host.due, time.monotonic() + self._pause_s(host))
+            host.due = max(host.due, uptime_s() + self._pause_s(host))
 
     def _pause_s(self, host: _Host) -> float:
         return max(self._delay_s, host.delay_s)

@@ -1,8 +1,9 @@
 """robots.txt for what is fetched by hand, as a crawl reads it: `scrapy fetch`, `view` and `shell`.
 
-Guarantees: nothing else is asked of a host before its robots.txt has been read; 4xx allows, what cannot be had (a
-failure, 5xx, 429, a sixth redirect, one that is to be waited for) forbids, and is asked for again with the next
-request. Scrapy's own middleware takes all of these for leave to fetch. Source: RFC 9309 2.2.2, 2.3.1.
+Guarantees: nothing else is asked of a host before its robots.txt has been read, and anew each ROBOTS_MAX_AGE_S (a shell
+may stay open for days); 4xx allows, what cannot be had (a failure, 5xx, 429, a sixth redirect, one that is to be waited
+for) forbids, and is asked for again with the next request. Scrapy's own middleware takes all of these for leave to
+fetch. Source: RFC 9309 2.2.2, 2.3.1, 2.4.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from scrapy.http import Request, Response
 from crawler.console.polite_client import MOST_HOPS
 from crawler.fetch.errors import FetchError
 from crawler.pages import answers
+from frontier.clock_line import uptime_s
 from frontier.outcomes import DAY
 from frontier.robots import Rules
 from sieve.urls import authority
@@ -31,7 +33,8 @@ class RobotsByHand:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._agent = str(crawler.settings["ROBOTS_USER_AGENT"])
-        self._rules: dict[str, Rules] = {}
+        self._age_s = crawler.settings.getfloat("ROBOTS_MAX_AGE_S")
+        self._rules: dict[str, tuple[Rules, float]] = {}  # and until when they hold
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -43,13 +46,15 @@ class RobotsByHand:
         if request.meta.get("robots") or urlsplit(request.url).path == "/robots.txt":
             return
         home = str(authority(request.url))
-        if home not in self._rules:
+        rules, until = self._rules.get(home, (None, 0.0))
+        if rules is None or uptime_s() >= until:
             answer = await self._fetched(f"{home}/robots.txt")
             record = answers.record_of(answer, DAY)
             if record is None or record.kind == "disallow":
                 self._refuse(request, f"{home}/robots.txt cannot be had or read (status {answer.status})")
-            self._rules[home] = Rules.of(record, self._agent)
-        if not self._rules[home].allowed(request.url):
+            rules = Rules.of(record, self._agent)
+            self._rules[home] = rules, uptime_s() + self._age_s
+        if not rules.allowed(request.url):
             self._refuse(request, "robots.txt forbids it")
 
     def process_exception(self, request: Request, exception: Exception) -> None:

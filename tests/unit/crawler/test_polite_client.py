@@ -14,6 +14,7 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.console import polite_client
 from crawler.console.polite_client import MOST_HOPS, BlockingFetch
+from frontier.clock_line import uptime_s
 from frontier.robots import LONGEST_BYTES
 from seeds.survey.probe import Fetched
 from tests.unit.crawler.test_opted_out import answering, given
@@ -82,9 +83,9 @@ def test_only_a_redirect_leads_elsewhere() -> None:
 def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
     status: int, more: dict[str, str], seconds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun = time.monotonic()
-    clock = SimpleNamespace(monotonic=lambda: begun)
-    monkeypatch.setattr(polite_client, "time", clock)
+    begun = uptime_s()
+    clock = SimpleNamespace(now=begun)
+    monkeypatch.setattr(polite_client, "uptime_s", lambda: clock.now)
     told = [(status, more)]
 
     def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
@@ -92,10 +93,10 @@ def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
 
     with answering(answer) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
         assert not fetch(f"{home}/page").ok
-        clock.monotonic = lambda: begun + seconds - 1
+        clock.now = begun + seconds - 1
         assert not fetch(f"{home}/page").ok
         assert asked == ["/robots.txt"]
-        clock.monotonic = lambda: begun + seconds + 2
+        clock.now = begun + seconds + 2
         assert fetch(f"{home}/page").ok
         assert fetch(f"{home}/other").ok
     assert asked == ["/robots.txt", "/robots.txt", "/page", "/other"]
@@ -113,14 +114,14 @@ def test_a_robots_txt_beyond_the_limit_of_an_answer_counts_as_in_a_crawl(limit: 
 
 def test_a_robots_txt_that_only_failed_is_asked_for_again_a_day_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it is read anew: that a machine was offline meanwhile ended a run of days for all of its hosts."""
-    begun = time.monotonic()
+    begun = uptime_s()
     told: list[bytes | tuple[int, dict[str, str]]] = [b"", (500, {}), b""]
     with (
         answering(lambda path: told.pop() if path == "/robots.txt" else b"") as (home, asked),
         BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
     ):
         for later_s, problem in ((0, ""), (86_401, "robots_denied"), (172_799, "robots_denied"), (172_802, "")):
-            monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=partial(float, begun + later_s)))
+            monkeypatch.setattr(polite_client, "uptime_s", partial(float, begun + later_s))
             assert fetch(f"{home}/page").problem == problem
     assert asked == ["/robots.txt", "/page", "/robots.txt", "/robots.txt", "/page"]
 
@@ -140,7 +141,6 @@ def test_a_crawl_delay_holds_from_the_robots_txt_that_says_it_on() -> None:
 
 def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but a robots.txt that has moved there is asked for meanwhile."""
-    monotonic = time.monotonic
     told: list[bytes | tuple[int, dict[str, str]]] = [
         b"",
         (302, {"Location": "/further.txt"}),
@@ -159,7 +159,7 @@ def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatc
         BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
     ):
         assert fetch(f"{home}/robots.txt").ok
-        monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=lambda: monotonic() + 86_402))
+        monkeypatch.setattr(polite_client, "uptime_s", lambda: uptime_s() + 86_402)
         assert fetch(f"{home}/page").problem == "robots_denied"
         fetch(f"{other}/page")
     assert asked == ["/robots.txt", "/robots.txt", "/moved.txt", "/further.txt"]
@@ -167,18 +167,18 @@ def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatc
 
 
 def test_a_robots_txt_is_relied_on_for_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = time.monotonic()
-    clock = SimpleNamespace(monotonic=lambda: begun)
-    monkeypatch.setattr(polite_client, "time", clock)
+    begun = uptime_s()
+    clock = SimpleNamespace(now=begun)
+    monkeypatch.setattr(polite_client, "uptime_s", lambda: clock.now)
     told = [b"User-agent: *\nDisallow: /\n", b""]
     with (
         answering(lambda path: told.pop() if path == "/robots.txt" else b"") as (home, asked),
         BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
     ):
         assert fetch(f"{home}/page").ok
-        clock.monotonic = lambda: begun + 86_399
+        clock.now = begun + 86_399
         assert fetch(f"{home}/page").ok
-        clock.monotonic = lambda: begun + 86_401
+        clock.now = begun + 86_401
         assert fetch(f"{home}/page").problem == "robots_denied"
     assert asked == ["/robots.txt", "/page", "/page", "/robots.txt"]
 

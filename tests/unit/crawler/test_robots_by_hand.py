@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from argparse import Namespace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -17,9 +18,10 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.commands.fetch import Command
-from crawler.console import by_hand
+from crawler.console import by_hand, robots_by_hand
 from crawler.console.robots_by_hand import RobotsByHand
 from crawler.fetch.errors import ConnectError, DnsError
+from frontier.clock_line import uptime_s
 from frontier.robots import LONGEST_BYTES
 
 PAGE, RULES = "http://a.example/private/1", "http://a.example/robots.txt"
@@ -92,6 +94,21 @@ def test_rules_are_read_once_and_where_they_have_moved_to() -> None:
     made = guard({RULES: (301, there.encode()), there: (200, b"User-agent: *\nDisallow: /private/\n")}, asked)
     assert [may(made, url) for url in (PAGE, "http://a.example/", RULES)] == [False, True, True]
     assert asked == [RULES, there]
+
+
+def test_rules_are_relied_on_for_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell may stay open for longer."""
+    begun = uptime_s()
+    answers: dict[str, Answer] = {RULES: (200, b"")}
+    made = guard(answers, [])
+    assert may(made, PAGE)
+    answers[RULES] = (200, b"User-agent: *\nDisallow: /private/\n")
+    for later_s, said in ((86_390, True), (86_410, False)):
+        monkeypatch.setattr(robots_by_hand, "uptime_s", partial(float, begun + later_s))
+        assert may(made, PAGE) is said
+    answers[RULES] = (503, b"")
+    monkeypatch.setattr(robots_by_hand, "uptime_s", partial(float, begun + 3 * 86_400))
+    assert not may(made, "http://a.example/")
 
 
 def test_where_they_have_moved_to_is_not_asked_before_its_time() -> None:
