@@ -226,11 +226,10 @@ def _authority_of(location: str) -> str:
 
 def _set_robots(frontier: MemoryTables, origin: Host, record: RobotsRecord, end_ms: int) -> None:
     config = frontier.config
-    delay_s = robots.crawl_delay(record.body, config.user_agent) if record.kind == "rules" else None
     origin.robots, origin.robots_failures, origin.robots_retry_ms = record, 0, 0
     origin.robots_ms = max(end_ms, origin.robots_ms + 1)
     origin.robots_expires_ms = end_ms + min(max(1, record.expires_in_ms), config.robots_ttl_ms, DAY)
-    origin.crawl_delay_ms = round((delay_s or 0.0) * 1000)
+    origin.crawl_delay_ms = robots.crawl_delay_ms(record, config.user_agent)
     origin.gate_ms, origin.gate_reason, origin.rank = 0, "", None
     origin.next_ms = max(origin.next_ms, end_ms + origin.delay_ms(config))
     if origin.crawl_delay_ms > config.crawl_delay_cap_ms:

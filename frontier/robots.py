@@ -135,6 +135,11 @@ def crawl_delay(robots_txt: bytes, user_agent: str) -> float | None:
     return Rules(robots_txt, user_agent).crawl_delay()
 
 
+def crawl_delay_ms(record: RobotsRecord, user_agent: str) -> int:
+    """What is known of a robots.txt as the delay that it asks for, in milliseconds; 0 when it asks for none."""
+    return round(1000 * (crawl_delay(record.body, user_agent) or 0.0)) if record.kind == "rules" else 0
+
+
 def _lines(robots_txt: bytes) -> Iterator[tuple[str, str]]:
     """(field, value) of each line of a kind that we know, the field in one spelling."""
     utf_16 = robots_txt.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -120,9 +120,8 @@ def _others(found: Outcome, user_agent: str) -> dict[str, object]:
             robots_body=found.robots.body,
             robots_expires_in_ms=found.robots.expires_in_ms,
         )
-        delay_s = robots.crawl_delay(found.robots.body, user_agent) if found.robots.kind == "rules" else None
-        if delay_s:
-            fields["crawl_delay_ms"] = round(delay_s * 1000)
+        if delay_ms := robots.crawl_delay_ms(found.robots, user_agent):
+            fields["crawl_delay_ms"] = delay_ms
     if found.result == "robots_redirect":
         fields.update(_target(found.location))
     return fields

@@ -19,11 +19,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from scrapy.http import Response
+
 from archive import Damage, Reader, Record
 from archive.messages.fields import pairs_of
 from archive.storage.codecs import SUFFIXES
+from crawler.pages import answers
 from frontier.audit import Visit
-from frontier.robots import crawl_delay
+from frontier.robots import crawl_delay_ms
+from frontier.types import RobotsRecord
 from sieve.urls import authority
 
 _TYPES = ("response", "revisit", "request", "metadata")
@@ -90,27 +94,36 @@ def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float,
 
 def _asked_delays(files: Iterable[Path], user_agent: str) -> dict[str, list[tuple[float, int]]]:
     """By authority: from when on it asked for which delay (ms; 0: none, or not known), in order of time."""
-    answers: list[tuple[str, float, str]] = []
+    found: list[tuple[str, float, str]] = []
     delays: dict[str, int] = {}  # by the digest of the rules
     for path in files:
         with Reader(path, types=("response", "revisit"), sound=True) as reader:
             for record in reader:
                 if not _ROBOTS_TXT.fullmatch(record.url) or (when := _asked_when(record)) is None:
                     continue
-                head = record.http
-                # what is refused for now changes nothing (crawler/pages/answers.py)
-                if head is None or head.status == 429 or not (200 <= head.status < 300 or 400 <= head.status < 500):
+                said = _said(record)
+                if said.kind == "disallow":  # what cannot be had changes nothing
                     continue
-                rules = ""
-                if head.status < 300:
-                    rules = record.field("WARC-Payload-Digest") or record.id
-                    if record.type == "response":
-                        delays[rules] = round(1000 * (crawl_delay(record.body(), user_agent) or 0))
-                answers.append((*when, rules))
-    found: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
-    for home, when_ms, rules in sorted(answers):
-        found[home].append((when_ms, delays.get(rules, 0)))
-    return found
+                rules = (record.field("WARC-Payload-Digest") or record.id) if said.kind == "rules" else ""
+                if record.type == "response":
+                    delays[rules] = crawl_delay_ms(said, user_agent)
+                found.append((*when, rules))
+    asked: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    for home, when_ms, rules in sorted(found):
+        asked[home].append((when_ms, delays.get(rules, 0)))
+    return asked
+
+
+def _said(record: Record) -> RobotsRecord:
+    """What an answer for robots.txt means, by the rules that the crawl read it by."""
+    head = record.http
+    if head is None:
+        return RobotsRecord("disallow")
+    body, whole = record.unpacked()
+    cut = [] if record.type == "revisit" or (whole and not record.truncated) else ["truncated"]
+    part = {"Content-Range": head.headers.get("content-range").encode("utf-8", "surrogateescape")}
+    answer = Response(record.url, head.status, part, body, cut)
+    return answers.robots_record(head.status, body, whole=not answers.lacks_rules(answer))
 
 
 def _asked_when(record: Record) -> tuple[str, float] | None:

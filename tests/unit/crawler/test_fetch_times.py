@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from frontier.audit import verify_plain
 ROBOTS, OTHERS_ROBOTS = b"User-agent: *\nCrawl-delay: 2\n", b"User-agent: other\nCrawl-delay: 9\n"
 
 
-def exchange(number: int, second: float, path: str, body: bytes = b"", status: int = 200) -> bytes:
+def exchange(
+    number: int, second: float, path: str, body: bytes = b"", status: int = 200, coding: bytes = b"identity"
+) -> bytes:
     """A response of http://a.test begun at a second of a minute, and the record that says it took 100 ms."""
-    http = b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body)
+    http = b"HTTP/1.1 %d X\r\nContent-Encoding: %s\r\n\r\n%s" % (status, coding, body)
     name = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>"
     took = b"fetchTimeMs: 100\r\n"
     response = (
@@ -82,6 +85,23 @@ def test_none_there_ends_it_and_an_error_does_not(tmp_path: Path) -> None:
         exchange(3, 6, "/robots.txt", b"", 429),
         exchange(4, 9, "/robots.txt", ROBOTS, 404),
     ) == [(0, 2000), (3000, 2000), (6000, 2000), (9000, 0)]
+
+
+def test_what_the_crawl_takes_for_no_rules_changes_nothing(tmp_path: Path) -> None:
+    """A part, a packed file under the name of a plain one, one that was cut, and one that cannot be unpacked."""
+    packed = gzip.compress(b"User-agent: *\nDisallow:\n" + bytes(range(256)) * 9)
+    cut = exchange(5, 12, "/robots.txt", b"User-agent: *\n").replace(
+        b"WARC-IP-Address", b"WARC-Truncated: length\r\nWARC-IP-Address", 1
+    )
+    assert asked(
+        tmp_path,
+        exchange(1, 0, "/robots.txt", ROBOTS),
+        exchange(2, 3, "/robots.txt", b"", 206),
+        exchange(3, 6, "/robots.txt", packed),
+        exchange(4, 9, "/robots.txt", packed[:-20], coding=b"gzip"),
+        cut,
+        exchange(6, 15, "/robots.txt", packed, coding=b"gzip"),
+    ) == [(0, 2000), (3000, 2000), (6000, 2000), (9000, 2000), (12_000, 2000), (15_000, 0)]
 
 
 def test_a_robots_txt_that_is_stored_already_asks_for_the_same_again(tmp_path: Path) -> None:
