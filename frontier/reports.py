@@ -202,6 +202,8 @@ def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Endi
             origin.gate_ms, origin.gate_reason = 0, ""
     elif outcome.robots and outcome.robots.kind in ("rules", "allow"):
         _set_robots(frontier, origin, outcome.robots, end_ms)
+        if lease.url == f"{lease.authority}/robots.txt":  # it is that host's own, too
+            _slow_down(frontier, frontier.known[lease.authority], outcome.robots, end_ms)
     else:
         _no_robots(frontier, origin, ending)
 
@@ -229,11 +231,15 @@ def _set_robots(frontier: MemoryTables, origin: Host, record: RobotsRecord, end_
     origin.robots, origin.robots_failures, origin.robots_retry_ms = record, 0, 0
     origin.robots_ms = max(end_ms, origin.robots_ms + 1)
     origin.robots_expires_ms = end_ms + min(max(1, record.expires_in_ms), config.robots_ttl_ms, DAY)
-    origin.crawl_delay_ms = robots.crawl_delay_ms(record, config.user_agent)
     origin.gate_ms, origin.gate_reason, origin.rank = 0, "", None
-    origin.next_ms = max(origin.next_ms, end_ms + origin.delay_ms(config))
+    _slow_down(frontier, origin, record, end_ms)
     if origin.crawl_delay_ms > config.crawl_delay_cap_ms:
         origin.gate_ms, origin.gate_reason = origin.robots_expires_ms, "crawl_delay"
+
+
+def _slow_down(frontier: MemoryTables, host: Host, record: RobotsRecord, end_ms: int) -> None:
+    host.crawl_delay_ms = robots.crawl_delay_ms(record, frontier.config.user_agent)
+    host.next_ms = max(host.next_ms, end_ms + host.delay_ms(frontier.config))
 
 
 def _no_robots(frontier: MemoryTables, origin: Host, ending: Ending) -> None:

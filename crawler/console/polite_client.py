@@ -201,9 +201,11 @@ class PoliteClient:
         asks_to_wait = record.kind == "disallow" and there.told > now
         host.again = there.told if asks_to_wait else now + self._robots_age_s
         rules = Rules.of(record, self._token)
+        is_own_there = urlsplit(fetched.url).path == "/robots.txt"
         if record.kind != "disallow":  # what cannot be had takes back no delay
-            host.delay_s = rules.crawl_delay() or 0.0
-        host.due = max(host.due, now + host.delay_s)
+            for one in (host, there) if is_own_there else (host,):
+                one.delay_s = rules.crawl_delay() or 0.0
+                one.due = max(one.due, now + one.delay_s)
         return rules
 
     async def _ask(

@@ -107,14 +107,19 @@ local function no_robots(record, outcome, end_ms)
   gate(record, end_ms + rest_ms, 'robots_unreachable', end_ms)
 end
 
+local function slow_down(record, outcome, end_ms)
+  local others = others_of(record)
+  others.cd = outcome.crawl_delay_ms
+  record.next_ms = max(record.next_ms, end_ms + delays_of(others, record.last_fetch_ms))
+end
+
 local function set_robots(authority, record, kind, outcome, end_ms)
   local others = others_of(record)
   others.rf, others.rr, others.rg, others.rgr = nil, nil, nil, nil
   record.robots_ms = max(end_ms, record.robots_ms + 1)
   local valid_ms = min(max(1, outcome.robots_expires_in_ms or SETTINGS.robots_ttl), SETTINGS.robots_ttl)
   record.robots_expires_ms = end_ms + valid_ms
-  others.cd = outcome.crawl_delay_ms
-  record.next_ms = max(record.next_ms, end_ms + delays_of(others, record.last_fetch_ms))
+  slow_down(record, outcome, end_ms)
   if (others.cd or 0) > SETTINGS.crawl_delay_cap then
     others.rg, others.rgr = record.robots_expires_ms, 'crawl_delay'
   end
@@ -122,7 +127,8 @@ local function set_robots(authority, record, kind, outcome, end_ms)
   call('SET', PREFIX .. 'r:' .. authority, text, 'PX', max(1, record.robots_expires_ms - now) + 3600000)
 end
 
-local function end_robots(origin, hops, outcome, end_ms)
+-- moved_to: the record of the host whose own robots.txt it is, too, or false
+local function end_robots(origin, hops, outcome, end_ms, moved_to)
   local record = ensure_record(origin)
   local is_redirect = outcome.result == 'robots_redirect' and outcome.target and hops < SETTINGS.most_hops
   local waits = is_redirect and (outcome.retry_after_ms or 0) > 0
@@ -150,6 +156,7 @@ local function end_robots(origin, hops, outcome, end_ms)
     if reason == 'robots_wait' or reason == 'robots_later' then others.rg, others.rgr = nil, nil end
   elseif outcome.robots_kind == 'rules' or outcome.robots_kind == 'allow' then
     set_robots(origin, record, outcome.robots_kind, outcome, end_ms)
+    if moved_to then slow_down(moved_to, outcome, end_ms) end
   else
     no_robots(record, outcome, end_ms)
   end
@@ -166,13 +173,14 @@ local function finish(authority, record, outcome, rule, end_ms)
   if rule.forgets_address then record.address_until_ms = 0 end
   if ip ~= '' then free_address(record, ip) end
   if kind == ROBOTS then
-    local origin, hops = authority, 0
+    local origin, hops, moved_to = authority, 0, false
     if element ~= '' then
       local _, _, start, length = header_of(element)
       hops = byte(element, start + 2)
       origin = sub(element, start + 3, start + 1 + length)
+      moved_to = sub(element, start + 2 + length) == '/robots.txt' and record
     end
-    end_robots(origin, hops, outcome, end_ms)
+    end_robots(origin, hops, outcome, end_ms, moved_to)
   else
     end_page(authority, record, element, outcome, rule, end_ms)
   end

@@ -908,6 +908,23 @@ def test_a_host_that_several_robots_have_moved_to_is_asked_for_each_and_then_for
     assert sorted(seen) == sorted([*origins, C])
 
 
+@pytest.mark.parametrize(("path", "seconds"), [("/robots.txt", 9), ("/moved.txt", 2)])
+def test_robots_that_moved_to_those_of_a_host_say_what_delay_that_wants(
+    make: Make, clock: Clock, path: str, seconds: int
+) -> None:
+    """Its own robots.txt comes next, and must not come sooner."""
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}{path}")
+    hop = one(frontier)
+    frontier.take_in([Candidate(f"{B}/1")])
+    done(frontier, hop, robots=RobotsRecord("rules", b"User-agent: *\nCrawl-delay: 9\n"))
+    clock.forward(seconds * 1000 - 1)
+    assert B not in {lease.authority for lease in frontier.lease(9).leases}
+    clock.forward(1)
+    assert f"{B}/robots.txt" in urls(frontier.lease(9).leases)
+
+
 def test_robots_that_moved_to_what_has_opted_out_are_unreachable(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])

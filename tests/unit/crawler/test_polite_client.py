@@ -139,6 +139,25 @@ def test_a_crawl_delay_holds_from_the_robots_txt_that_says_it_on() -> None:
     assert min(later - earlier for earlier, later in pairwise(ended)) >= 0.5
 
 
+def test_a_crawl_delay_of_where_a_robots_txt_has_moved_to_holds_there() -> None:
+    """Its own robots.txt comes next, and must not come sooner."""
+    ended: list[float] = []
+
+    def answer(_path: str) -> bytes:
+        ended.append(time.monotonic())
+        return b"User-agent: *\nCrawl-delay: 0.5\n"
+
+    with (
+        answering(answer) as (home, asked),
+        answering(lambda path: (302, {"Location": home + path})) as (other, _),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        fetch(f"{other}/robots.txt")
+        assert fetch(f"{home}/robots.txt").ok
+    assert asked == ["/robots.txt", "/robots.txt"]
+    assert ended[1] - ended[0] >= 0.5
+
+
 def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but a robots.txt that has moved there is asked for meanwhile."""
     told: list[bytes | tuple[int, dict[str, str]]] = [
