@@ -180,6 +180,7 @@ class FrontierScheduler(BaseScheduler):
         judged = failure_finding(error, lease)
         if judged is None:
             return None
+        judged = _as_answered(judged, request.meta.get("capture"), self._worker.stores.frontier.date_ms)
         if lease.kind is Kind.ROBOTS and lease.source in self._worker.stores.seed_hosts:
             # Asked for before any page: else nothing would say why a crawl of a misspelt site ends at once.
             logger.warning("Nothing of %s is fetched for now: %s", lease.source, error)
@@ -231,7 +232,8 @@ class FrontierScheduler(BaseScheduler):
         """Finish a lease whose request for the URL `asked` got no answer; a feed learns from that when to be asked
         again."""
         if lease.kind in RECURRING:
-            finding = self._worker.stores.polls.fail(lease, asked, finding.result)
+            polled = self._worker.stores.polls.fail(lease, asked, finding.result)
+            polled.retry_after_ms, finding = finding.retry_after_ms, polled
         self._worker.finish(lease, finding, capture)
 
 
@@ -242,16 +244,25 @@ def _raw_headers(headers: Mapping[str, str]) -> dict[str, bytes]:
 
 def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *, again: bool) -> Finding:
     """The finding of a lease whose answer a downloader middleware replaced by a request, for the same URL `again` or
-    for another: a host that is busy or away rests all the same. `now_ms`: Redis' clock."""
-    if lease.kind is not Kind.PAGE or capture is None:
-        return Finding("protocol")
-    if capture.answer is None:
-        return Finding("timeout")
+    for another. `now_ms`: Redis' clock."""
+    if lease.kind is Kind.PAGE and capture is not None:
+        if capture.answer is None:
+            return Finding("timeout")
+        if not again:
+            return _as_answered(Finding("redirect"), capture, now_ms)
+    return _as_answered(Finding("protocol"), capture, now_ms)
+
+
+def _as_answered(judged: Finding, capture: Capture | None, now_ms: Clock) -> Finding:
+    """What `judged` is by the answer that came: whatever a middleware makes of it, be that a request or an error, a
+    host that is busy or away rests."""
+    if capture is None or capture.answer is None:
+        return judged
     answer = Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
-    result = result_of(answer)
-    if not row(result).retries:
-        result = "protocol" if again else "redirect"
-    return Finding(result, retry_after_ms=retry_after_ms(answer, now_ms))
+    if row(result := result_of(answer)).retries:
+        judged.result = result
+    judged.retry_after_ms = retry_after_ms(answer, now_ms)
+    return judged
 
 
 async def _followed_by(output: Any, crawl: Callable[[Request], None], end: Callable[[], None]) -> AsyncIterator[Any]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from scrapy import Spider
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
+from crawler.fetch.connection import Answer
 from crawler.fetch.errors import DnsError
+from crawler.fetch.handler import Capture
 from crawler.focus import FocusMiddleware
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import pack_request, request_of
@@ -129,6 +133,31 @@ def test_what_gets_no_answer_ends_its_lease_a_feed_by_its_own_schedule(kind: Kin
         worker.stores.polls.fail.assert_called_once_with(failure.request.meta["lease"], "http://a.example/1", "dns")
         finding = worker.stores.polls.fail.return_value
     worker.finish.assert_called_once_with(failure.request.meta["lease"], finding, None)
+
+
+@pytest.mark.parametrize("kind", [Kind.PAGE, Kind.ROBOTS, Kind.FEED])
+@pytest.mark.parametrize(
+    ("status", "error", "result"),
+    [
+        (503, IgnoreRequest(), "http_503"),
+        (500, ValueError(), "http_5xx"),
+        (403, IgnoreRequest(), "too_large"),
+        (403, ValueError(), "protocol"),
+    ],
+)
+def test_a_host_that_is_busy_rests_also_when_a_middleware_fails_at_its_answer(
+    status: int, error: Exception, result: str, kind: Kind
+) -> None:
+    worker = Mock(**{"stores.frontier.config": FrontierConfig(), "stores.seed_hosts": ()})
+    worker.stores.polls.fail.side_effect = lambda _lease, _asked, result: Finding(result)
+    lease = Lease("1-0", "http://a.example/1", kind, "http://a.example", "", 0, 1)
+    capture = Capture(lease.url, "192.0.2.1", datetime.now(UTC), b"")
+    capture.answer = Answer(status=status, headers=[(b"Retry-After", b"60")])
+    request = Request(lease.url, meta={"lease": lease, "capture": capture})
+    failure: Any = SimpleNamespace(request=request, value=error)
+    assert FrontierScheduler(worker)._failed(failure) is None
+    (_, finding, _) = worker.finish.call_args.args
+    assert (finding.result, finding.retry_after_ms) == (result, 60_000)
 
 
 def test_a_lease_ends_behind_all_that_its_errback_gives() -> None:

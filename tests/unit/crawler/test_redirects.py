@@ -92,9 +92,12 @@ def test_where_a_robots_txt_has_moved_to_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize("wait", [b"60", formatdate(65, usegmt=True).encode()])
+@pytest.mark.parametrize("kind", [Kind.PAGE, Kind.ROBOTS, Kind.FEED])
 @pytest.mark.parametrize(("status", "result"), [(403, "protocol"), (502, "http_5xx"), (503, "http_503")])
-def test_a_refusal_that_a_middleware_replaced_asks_to_wait_all_the_same(status: int, result: str, wait: bytes) -> None:
-    lease = Lease("t", NEAR, Kind.PAGE, "https://a.example", "", 0, 0)
+def test_a_refusal_that_a_middleware_replaced_asks_to_wait_all_the_same(
+    status: int, result: str, kind: Kind, wait: bytes
+) -> None:
+    lease = Lease("t", NEAR, kind, "https://a.example", "", 0, 0)
     capture = Capture(NEAR, "192.0.2.1", datetime.now(UTC), b"")
     capture.answer = Answer(status=status, headers=[(b"Retry-After", wait)])
     finding = _finding_of_replaced(lease, capture, lambda: 5000, again=True)
