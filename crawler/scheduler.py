@@ -148,6 +148,8 @@ class FrontierScheduler(BaseScheduler):
         robots.txt. ValueError for a URL or memo that cannot be read."""
         lease, detour = read_detour(held.lease)
         meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
+        if lease.kind is not Kind.PAGE:
+            meta["dont_cache"] = True  # Scrapy's cache keeps what it has, rules of years ago, too
         if lease.kind in RECURRING:
             poll = self._worker.stores.polls.request(lease)
             url, headers = poll.url, poll.headers

@@ -67,7 +67,8 @@ class RobotsByHand:
         assert self._crawler.engine is not None
         hops = 0
         while True:
-            response = await self._crawler.engine.download_async(Request(url, meta={"robots": True}, dont_filter=True))
+            request = Request(url, meta={"robots": True, "dont_cache": True}, dont_filter=True)
+            response = await self._crawler.engine.download_async(request)
             url = answers.location_of(response) if answers.result_of(response) == "redirect" else ""
             if not url or hops == MOST_HOPS or answers.redirect_wait_ms(response):
                 return response

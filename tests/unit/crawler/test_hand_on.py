@@ -6,14 +6,20 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
+from scrapy.settings import Settings
+from scrapy.statscollectors import DummyStatsCollector
+from scrapy.utils.request import RequestFingerprinter
 
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import DnsError
@@ -22,8 +28,10 @@ from crawler.focus import FocusMiddleware
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import pack_request, request_of
 from crawler.scheduler import FrontierScheduler
+from crawler.work.held import HeldLease
 from frontier.config import FrontierConfig
 from frontier.types import Candidate, Kind, Lease
+from seeds.harvest import PollRequest
 
 
 def page(number: int) -> Response:
@@ -114,6 +122,23 @@ def test_a_spider_hears_of_a_failure_at_the_last_try_and_of_no_page_that_is_fetc
     assert [scheduler._is_last(replace(lease, attempt=n), Finding("timeout")) for n in attempts] == [False, True]
     moved = [Finding("redirect", links=[Candidate("http://b.example/")]), Finding("redirect", again_in_ms=1000)]
     assert [scheduler._is_last(lease, finding) for finding in (*moved, Finding("redirect"))] == [False, False, True]
+
+
+@pytest.mark.parametrize(("kind", "cached"), [(Kind.PAGE, True), (Kind.ROBOTS, False), (Kind.FEED, False)])
+def test_of_scrapys_cache_come_neither_rules_nor_feeds(kind: Kind, cached: bool, tmp_path: Path) -> None:
+    """It keeps them for ever, unless it is told for how long."""
+    crawler = Crawler(Spider, Settings({"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}))
+    crawler.stats, crawler.request_fingerprinter = DummyStatsCollector(crawler), RequestFingerprinter()
+    crawler.spider = Spider.from_crawler(crawler, "own")
+    cache = HttpCacheMiddleware.from_crawler(crawler)
+    cache.spider_opened(crawler.spider)
+    cache.process_response(Request("http://a.example/1"), Response("http://a.example/1"))
+    worker = Mock()
+    worker.stores.polls.request.return_value = PollRequest("http://a.example/1", {})
+    lease = Lease("1-0", "http://a.example/1", kind, "http://a.example", "", 0, 1)
+    request = FrontierScheduler(worker)._request(HeldLease(lease, 0, (0.0, 0.0), 1.0, worker))
+    assert (cache.process_request(request) is not None) is cached
+    cache.spider_closed(crawler.spider)
 
 
 def failed(lease: Lease) -> Any:

@@ -35,6 +35,7 @@ def guard(answers: dict[str, Answer], asked: list[str]) -> RobotsByHand:
 
     async def download_async(request: Request) -> Response:
         await made.process_request(request)
+        assert request.meta["dont_cache"], "by Scrapy's cache rules would hold for ever"
         asked.append(request.url)
         answer = answers[request.url]
         if isinstance(answer, Exception):
