@@ -1,16 +1,17 @@
 """What has opted out, for the commands that fetch outside any crawl: `seeds`, `fetch`, `shell`, `view`, the collector.
 
-Guarantees: before each request ``FRONTIER_OPT_OUT_FILE`` is asked and, where there is a Redis, its tables as they are
-at that moment: that of all crawls, and that of the crawl that is named, else those of all its crawls that its user may
-see (who fetches by hand is none of them, so what any has been told holds). Where a Redis is named and cannot be asked,
-nothing is sent: :class:`OptOutsUnreadError`. Where none is named, the private one of the named crawl, or of the spider
-by which one fetches, is asked, if that has one.
+Guarantees: before each request ``FRONTIER_OPT_OUT_FILE`` is asked and, where there is a Redis, its tables, all as they
+are at that moment: that of all crawls, and that of the crawl that is named, else those of all its crawls that its user
+may see (who fetches by hand is none of them, so what any has been told holds). Where a file or a Redis is named and
+cannot be asked, nothing is sent: :class:`OptOutsUnreadError`. Where no Redis is named, the private one of the named
+crawl, or of the spider by which one fetches, is asked, if that has one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -37,7 +38,7 @@ _ALL = "all crawls of this Redis"
 
 
 class OptOutsUnreadError(PreflightError):
-    """The Redis at `place` was to be asked what has opted out, and did not say: nothing may be sent."""
+    """The file or the Redis at `place` was to be asked what has opted out, and did not say: nothing may be sent."""
 
     def __init__(self, place: str, cause: object) -> None:
         super().__init__(f"what has opted out cannot be read from {place}, so nothing is fetched: {cause}")
@@ -56,11 +57,8 @@ class OptedOut:
         self._place = ""
         self.note = ""
         """What people should know: that no table was asked; "" when one is."""
-        path = str(settings.get("FRONTIER_OPT_OUT_FILE") or "")
-        try:
-            self._file = opt_outs_in(Path(path)) if path else {}
-        except (OSError, ValueError) as error:
-            raise PreflightError(f"FRONTIER_OPT_OUT_FILE {error}") from None
+        self._file = path = str(settings.get("FRONTIER_OPT_OUT_FILE") or "")
+        self._in_file("")
         home_of = crawl or spider
         folder = data_folder(settings, home_of) if home_of else None
         if settings.get("REDIS_URL") or (folder is not None and (folder / "state" / "redis").is_dir()):
@@ -82,12 +80,18 @@ class OptedOut:
 
     def against(self, url: str) -> str:
         """Who has opted out what `url` lies under, in words; "" when nobody has. :class:`OptOutsUnreadError`."""
-        if prefix := opt_outs.against(url, lambda host: self._file.get(host, ())):
+        if prefix := opt_outs.against(url, self._in_file):
             return f"{prefix} (FRONTIER_OPT_OUT_FILE)"
         for whose, table in self._tables:
             if prefix := opt_outs.against(url, partial(self._rules, table)):
                 return f"{prefix} ({whose})"
         return ""
+
+    def _in_file(self, host: str) -> Sequence[str]:
+        try:
+            return opt_outs_in(Path(self._file)).get(host, ()) if self._file else ()
+        except (OSError, ValueError) as error:
+            raise OptOutsUnreadError("FRONTIER_OPT_OUT_FILE", error) from None
 
     def _rules(self, table: RedisOptOuts, host: str) -> list[str]:
         try:

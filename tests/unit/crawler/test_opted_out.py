@@ -157,6 +157,22 @@ def test_the_file_is_read_once_until_somebody_writes_to_it(tmp_path: Path, monke
         OptedOut(settings)
 
 
+def test_what_is_written_into_the_file_holds_from_the_next_request_on(tmp_path: Path) -> None:
+    """A page_downloader runs for days."""
+    path = tmp_path / "out"
+    path.write_text("")
+    with OptedOut(given(FRONTIER_OPT_OUT_FILE=str(path))) as opted_out:
+        assert opted_out.against(PAGE) == ""
+        path.write_text("a.example\n")
+        assert opted_out.against(PAGE)
+        path.write_text("a.example\n*.example\n")
+        with pytest.raises(OptOutsUnreadError, match=r"nothing is fetched: .*out:2: .* is a pattern"):
+            opted_out.against(PAGE)
+        path.unlink()
+        with pytest.raises(OptOutsUnreadError, match="No such file"):
+            opted_out.against(PAGE)
+
+
 def test_the_private_redis_of_the_named_crawl_is_asked(tmp_path: Path) -> None:
     with EmbeddedRedis(tmp_path / "zulu" / "state" / "redis") as private:
         said(redis.Redis.from_url(private.url), "a.example", "zulu")
