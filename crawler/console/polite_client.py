@@ -128,7 +128,7 @@ class PoliteClient:
         crawler = Crawler(Spider, settings)
         crawler.stats = DummyStatsCollector(crawler)
         self._handler = FetchHandler(crawler)
-        self._unpack = Unpacking.from_crawler(crawler)
+        self._unpack = Unpacking(crawler=crawler)  # also where COMPRESSION_ENABLED is off
         self._agent = str(settings["USER_AGENT"])
         self._token = str(settings["ROBOTS_USER_AGENT"])
         self._delay_s = settings.getfloat("FRONTIER_DELAY_S") if delay_s is None else delay_s

@@ -213,10 +213,11 @@ def lease_of(request: Request) -> Lease | None:
 
 
 def lacks_rules(response: Response) -> bool:
-    """Whether an answer for robots.txt has less of it than is read: it is a part, or was cut (``DOWNLOAD_MAXSIZE``)
-    before its first 500 KiB were there."""
+    """Whether an answer for robots.txt has less of it than is read: it is a part, was cut (``DOWNLOAD_MAXSIZE``) before
+    its first 500 KiB were there, or is still packed (``COMPRESSION_ENABLED`` is off)."""
     was_cut = "truncated" in response.flags and len(response.body) <= LONGEST_BYTES
-    return was_cut or result_of(response) == "part"
+    is_packed = header(response, "Content-Encoding").lower() not in ("", "identity")
+    return was_cut or is_packed or result_of(response) == "part"
 
 
 def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:

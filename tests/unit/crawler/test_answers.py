@@ -229,6 +229,15 @@ def test_robots_records() -> None:
     assert refused.kind == "allow"
 
 
+@pytest.mark.parametrize(("coding", "kind"), [("br", "disallow"), ("identity", "rules")])
+def test_rules_that_nobody_has_unpacked_forbid(coding: str, kind: str) -> None:
+    """Where COMPRESSION_ENABLED is off, servers may pack all the same."""
+    response = Response("http://a.test/robots.txt", headers={"Content-Encoding": coding}, body=b"rules")
+    record = record_of(response, 1000)
+    assert record is not None
+    assert record.kind == kind
+
+
 @pytest.mark.parametrize(("length", "kind"), [(LONGEST_BYTES, "disallow"), (LONGEST_BYTES + 1, "rules")])
 def test_rules_that_were_cut_before_what_counts_of_them_forbid(length: int, kind: str) -> None:
     """By a DOWNLOAD_MAXSIZE that is so small."""

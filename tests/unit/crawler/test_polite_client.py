@@ -62,6 +62,15 @@ def test_a_retry_after_is_obeyed_whatever_the_status(status: int, more: dict[str
     assert "/else" not in asked
 
 
+def test_rules_are_read_where_the_setting_for_packed_answers_is_off() -> None:
+    rules = b"User-agent: *\nDisallow: /page\n"
+    with (
+        answering(lambda path: rules if path == "/robots.txt" else b"") as (home, _),
+        BlockingFetch(given(FRONTIER_DELAY_S=0, COMPRESSION_ENABLED=False)) as fetch,
+    ):
+        assert fetch(f"{home}/page").problem == "robots_denied"
+
+
 def test_only_a_redirect_leads_elsewhere() -> None:
     with (
         answering(lambda path: (404, {"Location": "/else"}) if path == "/page" else b"") as (home, asked),
