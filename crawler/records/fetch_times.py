@@ -35,7 +35,7 @@ _SUFFIXES = tuple(f".warc{suffix}" for suffix in SUFFIXES.values())
 # The records of one exchange lie together; of a stranger's file, at least not far apart.
 _MOST_OPEN = 1000
 _MOST_DIGITS = 15
-_ROBOTS_TXT = re.compile(r"[^/?#]*//[^/?#]*/robots\.txt(?:[?#].*)?", re.DOTALL)
+_ROBOTS_TXT = re.compile(r"[^/?#]*//[^/?#]*/robots\.txt")
 
 
 def warc_files(folder: Path) -> list[Path]:

@@ -88,7 +88,8 @@ def test_none_there_ends_it_and_an_error_does_not(tmp_path: Path) -> None:
 
 
 def test_what_the_crawl_takes_for_no_rules_changes_nothing(tmp_path: Path) -> None:
-    """A part, a packed file under the name of a plain one, one that was cut, and one that cannot be unpacked."""
+    """A part, a packed file under the name of a plain one, one that cannot be unpacked, one that was cut, and what only
+    is called so."""
     packed = gzip.compress(b"User-agent: *\nDisallow:\n" + bytes(range(256)) * 9)
     cut = exchange(5, 12, "/robots.txt", b"User-agent: *\n").replace(
         b"WARC-IP-Address", b"WARC-Truncated: length\r\nWARC-IP-Address", 1
@@ -100,8 +101,9 @@ def test_what_the_crawl_takes_for_no_rules_changes_nothing(tmp_path: Path) -> No
         exchange(3, 6, "/robots.txt", packed),
         exchange(4, 9, "/robots.txt", packed[:-20], coding=b"gzip"),
         cut,
-        exchange(6, 15, "/robots.txt", packed, coding=b"gzip"),
-    ) == [(0, 2000), (3000, 2000), (6000, 2000), (9000, 2000), (12_000, 2000), (15_000, 0)]
+        exchange(6, 15, "/robots.txt?of=b.test", OTHERS_ROBOTS),
+        exchange(7, 18, "/robots.txt", packed, coding=b"gzip"),
+    ) == [(0, 2000), (3000, 2000), (6000, 2000), (9000, 2000), (12_000, 2000), (15_000, 2000), (18_000, 0)]
 
 
 def test_a_robots_txt_that_is_stored_already_asks_for_the_same_again(tmp_path: Path) -> None:
