@@ -22,6 +22,7 @@ from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
 from crawler.spiderloader import seeds_folder
 from crawler.state.redis_link import RedisUnreachableError
+from crawler.work.opening import host_policies
 from relevance import read_page
 from relevance.errors import ModelError, PolicyError, RelevanceError
 from relevance.language.identification import Identifier
@@ -106,7 +107,7 @@ class Seeds:
 
     def _online(self, crawl: Crawl, opts: argparse.Namespace) -> bool:
         good = True
-        with _polite(self._polite_settings(crawl.contact), crawl.name, self._before) as fetch:
+        with _polite(self._polite_settings(crawl.contact), crawl, self._before) as fetch:
             self._before = fetch
             for found in check.check(crawl, fetch):
                 good &= found.state in _GOOD
@@ -120,7 +121,7 @@ class Seeds:
         crawl = load_crawl(self._path(opts.crawl)) if opts.crawl else None
         settings = self._polite_settings(crawl.contact if crawl else "")
         language = _language(settings, crawl)
-        with _polite(settings, crawl.name if crawl else "") as fetch:
+        with _polite(settings, crawl) as fetch:
             for url in urls:
                 found = check.discover(url, fetch, language)
                 good &= found.state == "alive"
@@ -159,7 +160,7 @@ class Seeds:
     def _add(self, words: Sequence[str], opts: argparse.Namespace) -> bool:
         path, good = self._path(words[0]), True
         crawl = load_crawl(path)
-        with _polite(self._polite_settings(crawl.contact), crawl.name) as fetch:
+        with _polite(self._polite_settings(crawl.contact), crawl) as fetch:
             for url in words[1:]:
                 found = check.discover(url, fetch)
                 if found.state != "alive":
@@ -225,10 +226,11 @@ def _listed(crawl: Crawl, table: str) -> set[str]:
     return set(map(seed_key, [site.url for site in crawl.sites] if table == "site" else polled))
 
 
-def _polite(settings: Settings, crawl: str = "", before: BlockingFetch | None = None) -> BlockingFetch:
-    """Fetches for the crawl of that name, after what fetched for the one `before`; what it was not asked about opt-outs
-    is said."""
-    fetch = BlockingFetch(settings, crawl, before)
+def _polite(settings: Settings, crawl: Crawl | None = None, before: BlockingFetch | None = None) -> BlockingFetch:
+    """Fetches for a crawl, after what fetched for the one `before`; what it was not asked about opt-outs is said."""
+    fetch = BlockingFetch(settings, crawl.name if crawl else "", before)
+    if crawl:
+        fetch.keep_to(host_policies(crawl))
     if note := fetch.opted_out.note:
         aside(f"scrapy seeds: {note}")
     return fetch

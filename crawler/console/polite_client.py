@@ -2,12 +2,12 @@
 
 Guarantees, for one process: only addresses that the guard allows are connected to; nothing is fetched that robots.txt
 (RFC 9309, read before the first request to a host, and anew each ROBOTS_MAX_AGE_S) denies or that has opted out
-(crawler/console/opted_out.py); a host is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay)
-between the end of an answer and the next request, an address likewise with FRONTIER_IP_DELAY_S, where that is shorter;
-a host that answers 429 or 503 is left alone as long as it says, and as a crawl would be after another refusal with a
-Retry-After, and if its robots.txt did, that is asked for again after it. Redirects are followed hop by hop under the
-same rules, none that is to be waited for. A crawl running at the same time knows nothing of it: do not aim both at one
-host.
+(crawler/console/opted_out.py); a host is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay,
+or the seed file's) between the end of an answer and the next request, an address likewise with FRONTIER_IP_DELAY_S,
+where that is shorter; a host that answers 429 or 503 is left alone as long as it says, and as a crawl would be after
+another refusal with a Retry-After, and if its robots.txt did, that is asked for again after it. Redirects are followed
+hop by hop under the same rules, none that is to be waited for. A crawl running at the same time knows nothing of it: do
+not aim both at one host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import asyncio
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
@@ -35,6 +35,7 @@ from crawler.fetch.unpacking import Unpacking
 from crawler.pages import answers
 from frontier.clock_line import uptime_s
 from frontier.robots import Rules
+from frontier.types import HostPolicy
 from seeds.survey.probe import Fetched
 from sieve.urls import as_parsed, authority
 
@@ -66,11 +67,13 @@ class _Place:
 @dataclass(slots=True)
 class _Host(_Place):
     """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on;
-    `delay_s` its Crawl-delay. `told`: until when its last answer asked to wait, be it with its redirect only."""
+    `delay_s` its Crawl-delay, `own_s` that of a seed file. `told`: until when its last answer asked to wait, be it with
+    its redirect only."""
 
     rules: asyncio.Task[Rules] | None = None
     robots: Fetched | None = None
     delay_s: float = 0.0
+    own_s: float = 0.0
     told: float = 0.0
     again: float = math.inf
 
@@ -141,6 +144,11 @@ class PoliteClient:
     def go_on_from(self, other: PoliteClient) -> None:
         """Take over what `other`, which asks no more, knows of hosts and addresses: rules, delays and rests."""
         self._hosts, self._addresses = other._hosts, other._addresses
+
+    def keep_to(self, policies: Mapping[str, HostPolicy]) -> None:
+        """The delays that hosts have by a seed file, where they are longer."""
+        for home, policy in policies.items():
+            self._hosts[home].own_s = max(self._hosts[home].own_s, (policy.delay_ms or 0) / 1000)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -246,7 +254,7 @@ class PoliteClient:
             host.due = max(host.due, uptime_s() + self._pause_s(host))
 
     def _pause_s(self, host: _Host) -> float:
-        return max(self._delay_s, host.delay_s)
+        return max(self._delay_s, host.delay_s, host.own_s)
 
     def _read(self, request: Request, response: Response) -> tuple[Fetched, str]:
         result = answers.result_of(response)
@@ -277,6 +285,10 @@ class BlockingFetch:
         self._client = PoliteClient(settings, self.opted_out)
         if before is not None:
             self._client.go_on_from(before._client)
+
+    def keep_to(self, policies: Mapping[str, HostPolicy]) -> None:
+        """See :meth:`PoliteClient.keep_to`."""
+        self._client.keep_to(policies)
 
     def __call__(self, url: str) -> Fetched:
         return self._runner.run(self._client.fetch(url)).fetched

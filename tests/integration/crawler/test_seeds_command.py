@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -362,3 +363,26 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"{tmp_path / 'none.txt'}: No such file or directory\n"
     assert "(there are: " in seeds("check", "no-such-crawl").stderr
+
+
+class Timed(HostHandler):
+    """Notes when it is asked."""
+
+    instants: ClassVar[list[float]] = []
+
+    def asked(self) -> None:
+        self.instants.append(time.monotonic())
+        self.answer(404 if self.path == "/robots.txt" else 200, b"")
+
+
+@pytest.mark.parametrize("command", ["check", "discover", "add"])
+def test_a_site_is_asked_no_sooner_than_its_crawl_says(command: str, tmp_path: Path) -> None:
+    with hosts(Timed, ["127.70.3.6"]) as web:
+        home = f"http://127.70.3.6:{web.port}/"
+        own = tmp_path / "own.toml"
+        own.write_text(f'[crawl]\nname = "own"\nlanguage = "zul"\n[[site]]\nurl = "{home}"\ndelay_s = 0.7\n')
+        words = {"check": [str(own)], "discover": [home, "--crawl", str(own)], "add": [str(own), home]}[command]
+        Timed.instants.clear()
+        seeds(command, *words)
+        assert len(Timed.instants) >= 2
+        assert min(later - earlier for earlier, later in pairwise(Timed.instants)) >= 0.7
