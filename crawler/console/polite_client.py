@@ -61,7 +61,9 @@ class _Place:
     due: float = 0.0
 
     async def wait(self) -> None:
-        await asyncio.sleep(max(0.0, self.due - uptime_s()))
+        """Until it is due, be that put off meanwhile, as by rules that were read elsewhere."""
+        while (left_s := self.due - uptime_s()) > 0:
+            await asyncio.sleep(left_s)
 
 
 @dataclass(slots=True)

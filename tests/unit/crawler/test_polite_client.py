@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
 from itertools import pairwise
@@ -165,6 +166,21 @@ def test_a_crawl_delay_of_where_a_robots_txt_has_moved_to_holds_there() -> None:
         assert fetch(f"{home}/robots.txt").ok
     assert asked == ["/robots.txt", "/robots.txt"]
     assert ended[1] - ended[0] >= 0.5
+
+
+def test_who_waits_for_a_host_waits_for_a_delay_that_is_learnt_meanwhile() -> None:
+    """Rules of one host may be read at another."""
+    place, begun = polite_client._Place(), uptime_s()
+
+    async def waited() -> float:
+        place.due = begun + 0.1
+        waiting = asyncio.ensure_future(place.wait())
+        await asyncio.sleep(0)
+        place.due = begun + 0.3
+        await waiting
+        return uptime_s() - begun
+
+    assert asyncio.run(waited()) >= 0.3
 
 
 def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatch: pytest.MonkeyPatch) -> None:
