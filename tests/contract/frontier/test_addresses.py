@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
+import redis
 
 from frontier import Candidate, Frontier, HostPolicy, Outcome
+from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, A, B, C, done, one, urls
 
@@ -223,3 +226,26 @@ def test_nobody_looks_at_a_host_that_waits_for_an_address_before_that_is_free(ma
     done(frontier, holder)
     clock.forward(1000)
     assert urls(frontier.lease(10).leases) == [f"{B}/2"]
+
+
+def test_many_hosts_of_an_address_that_have_opted_out_are_looked_at_some_at_a_time(
+    server: redis.Redis, clock: Clock
+) -> None:
+    """Nobody else is answered meanwhile."""
+    frontier, hosts = RedisFrontier(server, "many", FREE, now_ms=clock), [f"http://h{n}.example" for n in range(50)]
+    for host in hosts:
+        frontier.take_in([Candidate(f"{host}/0", score=1.0), Candidate(f"{host}/1", score=0.5)])
+        lease = one(frontier)
+        assert frontier.bind(lease.token, HERE).granted
+        done(frontier, lease)
+        clock.forward(2000)
+    holder = frontier.lease(100).leases[0]
+    done(frontier, holder)
+    frontier.opt_out(hosts)
+    clock.forward(2000)
+    gone = [0]
+    while frontier.lease(1).next_due_ms is not None:
+        gone.append(frontier.status().results["opted_out"])
+    gone.append(frontier.status().results["opted_out"])
+    assert gone[-1] == 49
+    assert max(after - before for before, after in pairwise(gone)) < 20

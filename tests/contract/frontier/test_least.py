@@ -47,6 +47,13 @@ def test_when_none_are_better_nobody_waits(make: Make) -> None:
     assert len(leased(frontier)) == 31, "the only better one is fetched with them"
 
 
+def test_with_the_better_ones_they_are_no_more_than_were_asked_for(make: Make) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{host}/1", score=GOOD) for host in (A, B, "http://c.example")] + worthless(9))
+    leases = frontier.lease(5).leases
+    assert [url.startswith("http://w") for url in urls(leases)] == [False] * 3 + [True] * 2
+
+
 def test_of_a_hundred_turns_they_have_ten(make: Make, clock: Clock) -> None:
     frontier = make(BOUND)
     hosts = [f"http://g{number}.example" for number in range(10)]

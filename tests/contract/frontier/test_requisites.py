@@ -209,6 +209,22 @@ def test_what_comes_parked_to_a_host_with_pages_is_waited_for(make: Make, clock:
     assert frontier.lease(10).next_due_ms == later_ms
 
 
+def test_hosts_that_stood_in_line_are_waited_for(make: Make, clock: Clock) -> None:
+    """For what they have parked, though nobody asks for the pages that they stood there with."""
+    frontier = make(ONE_PAGE)
+    frontier.take_in([Candidate(f"{host}/page", score=0.8) for host in (A, B)])
+    later_ms = [clock.now_ms + 2 * MINUTE, clock.now_ms + MINUTE]
+    frontier.take_in(
+        [embedded(f"{A}/1.png", not_before_ms=later_ms[0]), embedded(f"{B}/2.png", not_before_ms=later_ms[1])]
+    )
+    spent(frontier)
+    assert frontier.lease(10).leases == ()
+    assert frontier.lease(10).next_due_ms == later_ms[1]
+    clock.forward(MINUTE)
+    assert [urls(frontier.lease(10).leases) for _ in range(2)] == [[f"{B}/2.png"], []]
+    assert frontier.lease(10).next_due_ms == later_ms[0]
+
+
 def test_what_is_not_embedded_goes_behind_in_the_best_band(make: Make, clock: Clock) -> None:
     """Items of feeds, and what waits since the crawl was begun otherwise; hundreds of them, too."""
     frontier = make(ONE_PAGE)
@@ -317,6 +333,24 @@ def test_a_budget_that_is_raised_leads_on(server: object, clock: Clock) -> None:
     assert [url for _ in range(3) for url in urls(first.lease(10).leases)] == [f"{B}/1.png"]
     second = frontier(3)
     assert urls(second.lease(10).leases) == [f"{A}/item"], "two pages are left, one may be what is leased"
+
+
+def test_a_lease_from_before_a_budget_was_lowered_runs_out(server: object, clock: Clock) -> None:
+    """Its worker was killed, and the crawl started again with fewer pages."""
+    from frontier.redis_frontier import RedisFrontier
+
+    def frontier(pages: int) -> Frontier:
+        return RedisFrontier(server, "lowered", replace(FREE, budget=Budget(pages, requisites=True)), now_ms=clock)  # type: ignore[arg-type]
+
+    first, second = frontier(3), frontier(1)
+    spent(first)
+    first.take_in([embedded(f"{A}/1.png")])
+    lease = one(first)
+    assert second.lease(1).next_due_ms is None
+    clock.forward(FREE.lease_ms)
+    assert second.lease(1).next_due_ms == clock.now_ms + FREE.delay_ms
+    clock.forward(FREE.delay_ms)
+    assert one(second).url == lease.url
 
 
 def test_many_hosts_are_looked_through_some_at_a_time(make: Make, clock: Clock) -> None:
