@@ -2,7 +2,8 @@
 -- {element, not before, sketch place or -1, sketch place, trap rule or ''}. With `taken`: the arrivals are those of
 -- the first `number` elements of the ready queue, moved only when `taken` is still its count of what was removed.
 -- returns number queued or parked, or -1: somebody else took them, nothing done.
--- Cost O(elements). Atomic, so that an entry leaves the ready queue exactly when it is in the frontier.
+-- Cost O(elements), of which a call has a few thousand at most (INTAKE_BATCH in frontier/redis_frontier.py): `unpack` has
+-- room for 8,000. Atomic, so that an entry leaves the ready queue exactly when it is in the frontier.
 
 local ready_key, taken_key = ARGS.ready, ARGS.ready and ARGS.ready .. ':taken'
 if ARGS.taken and tonumber(call('GET', taken_key) or 0) ~= ARGS.taken then return cmsgpack.pack(-1) end
@@ -73,12 +74,6 @@ local function extend_inline(record, lists)
   record.inline = table.concat(parts)
 end
 
-local function append(key, list)
-  for i = 1, #list, 4000 do
-    call('RPUSH', key, unpack(list, i, min(i + 3999, #list)))
-  end
-end
-
 local function push_all(authority, record, elements, bytes)
   local lists = {}
   for i = 1, #elements do
@@ -89,7 +84,7 @@ local function push_all(authority, record, elements, bytes)
   local is_inline = stays_inline(authority, record, bytes)
   if is_inline then extend_inline(record, lists) end
   for band, list in pairs(lists) do
-    if not is_inline then append(queue_key(authority, band), list) end
+    if not is_inline then call('RPUSH', queue_key(authority, band), unpack(list)) end
     count(record, band, #list)
   end
 end
@@ -144,7 +139,7 @@ end
 
 local total, arrived = 0, {}
 for i, group in ipairs(ARGS.groups) do arrived[i] = group[1] end
-for first = 1, #arrived, 1000 do read_texts({ unpack(arrived, first, min(first + 999, #arrived)) }) end
+read_texts(arrived)
 for _, group in ipairs(ARGS.groups) do
   total = total + take_group(group[1], group[2])
 end

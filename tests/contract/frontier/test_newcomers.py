@@ -6,7 +6,7 @@ import redis
 
 from frontier import Candidate, HostPolicy
 from frontier.keys import Keys
-from frontier.redis_frontier import RedisFrontier
+from frontier.redis_frontier import INTAKE_BATCH, RedisFrontier
 from tests.contract.frontier.conftest import Clock, Make, numbers
 from tests.contract.frontier.test_contract import FREE, done
 
@@ -30,6 +30,18 @@ def test_each_of_many_new_hosts_is_found_before_and_after_its_first_lease(make: 
     assert [(state.queued, state.pages) for host in HOSTS if (state := frontier.host(host))] == [(1, 1)] * 300
     clock.forward(2000)
     assert len({lease.authority for _ in range(5) for lease in frontier.lease(70).leases}) == 300
+
+
+def test_all_that_one_call_takes_may_be_one_hosts_or_as_many_hosts(server: redis.Redis, clock: Clock) -> None:
+    """More are too many for a script."""
+    frontier = RedisFrontier(server, "full", FREE, now_ms=clock)
+    number = frontier.moves()[1]
+    frontier.take_in([Candidate(f"{HOSTS[0]}/{n}") for n in range(INTAKE_BATCH)])
+    frontier.take_in([Candidate(f"http://h{n}.example/") for n in range(INTAKE_BATCH)])
+    assert frontier.moves()[1] == number + 2
+    status = frontier.status()
+    assert (status.queued, status.authorities) == (2 * INTAKE_BATCH, INTAKE_BATCH + 1)
+    assert [row.url for row in frontier.peek(HOSTS[0], 3000)] == [f"{HOSTS[0]}/{n}" for n in range(INTAKE_BATCH)]
 
 
 def test_many_hosts_are_given_rules_in_a_few_calls(server: redis.Redis, clock: Clock) -> None:
