@@ -224,6 +224,35 @@ def test_a_host_has_its_own_rules(make: Make, clock: Clock) -> None:
     assert (state.rest_reason, state.pages) == ("quota", 2)
 
 
+@pytest.mark.parametrize(
+    ("rules", "next_ms", "reason"),
+    [
+        (HostPolicy(delay_ms=9000), 9000, ""),
+        (HostPolicy(address_delay_ms=8000), 8000, ""),
+        (HostPolicy(max_pages=2), DAY, "quota"),
+        (HostPolicy(max_bytes=20), DAY, "quota_bytes"),
+    ],
+)
+def test_each_rule_of_its_own_holds_where_a_host_is_known_and_all_goes_well(
+    make: Make, clock: Clock, rules: HostPolicy, next_ms: int, reason: str
+) -> None:
+    """The way that most leases and reports take."""
+    frontier = make(FREE)
+    frontier.configure({A: rules})
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(4)])
+    for _ in range(2):
+        clock.forward(10_000)
+        lease = one(frontier)
+        assert lease.address or frontier.bind(lease.token, "192.0.2.1").granted
+        done(frontier, lease, fetched_bytes=10)
+    if reason:
+        clock.forward(FREE.delay_ms)
+    grant = frontier.lease(1)
+    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + next_ms)
+    assert (state := frontier.host(A))
+    assert state.rest_reason == reason
+
+
 def test_rules_of_a_host_are_taken_back(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.configure({A: HostPolicy(delay_ms=9000), B: HostPolicy(max_pages=1), C: HostPolicy()})
