@@ -905,12 +905,13 @@ def test_robots_are_refreshed_while_they_are_still_valid(make: Make, clock: Cloc
     assert one(frontier).kind is Kind.ROBOTS
 
 
-def test_redirected_robots_are_fetched_politely_for_their_origin(make: Make, clock: Clock) -> None:
+@pytest.mark.parametrize("location", [f"{B}/moved.txt", "HTTP://B.example:80/moved.txt"])
+def test_redirected_robots_are_fetched_politely_for_their_origin(make: Make, clock: Clock, location: str) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1")])
-    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    done(frontier, one(frontier), "robots_redirect", location=location)
     hop = one(frontier)
-    assert (hop.url, hop.kind, hop.source, hop.hops, hop.authority) == (f"{B}/moved.txt", Kind.ROBOTS, A, 1, B)
+    assert (hop.url, hop.kind, hop.source, hop.hops, hop.authority) == (location, Kind.ROBOTS, A, 1, B)
     clock.forward(5000)
     done(frontier, hop, robots=RobotsRecord("allow"))
     assert frontier.get_robots(B) is None
