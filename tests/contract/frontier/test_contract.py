@@ -1490,6 +1490,23 @@ def test_people_can_pause_resume_park_and_drop(make: Make, clock: Clock) -> None
     assert frontier.status().queued == 0
 
 
+def test_who_is_paused_while_a_page_is_fetched_is_asked_for_no_other(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
+    lease = one(frontier)
+    assert frontier.bind(lease.token, "192.0.2.1").granted
+    done(frontier, lease)
+    clock.forward(FREE.delay_ms)
+    lease = one(frontier)
+    assert frontier.pause(A)
+    done(frontier, lease)
+    clock.forward(FREE.delay_ms)
+    grant = frontier.lease(1)
+    assert (grant.leases, grant.next_due_ms) == ((), None)
+    assert frontier.resume(A)
+    assert one(frontier).url == f"{A}/2"
+
+
 def test_a_rest_is_never_shortened_by_an_answer(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1")])
