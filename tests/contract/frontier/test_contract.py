@@ -1001,6 +1001,20 @@ def test_a_released_hop_comes_again(make: Make) -> None:
     assert one(frontier).url == hop.url
 
 
+def test_a_dropped_hop_is_asked_for_when_its_origin_is_led_there_again(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    frontier.pause(B)
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    assert frontier.drop(B) == 1
+    frontier.resume(B)
+    grant = frontier.lease(9)
+    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + POLITE.robots_hop_wait_ms)
+    clock.forward(POLITE.robots_hop_wait_ms)
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    assert one(frontier).url == f"{B}/moved.txt"
+
+
 def test_the_sixth_redirect_of_robots_leads_to_rules_that_nobody_has_seen(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1")])
