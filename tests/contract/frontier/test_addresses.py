@@ -178,6 +178,17 @@ def test_in_place_of_a_host_that_has_left_the_line_the_next_of_its_address_comes
     assert found == [f"{C}/0", f"{A}/1" if away == "scored anew" else f"{B}/1"]
 
 
+def test_a_better_url_of_a_host_that_waits_for_an_address_comes_before_what_is_worth_less_elsewhere(
+    make: Make, clock: Clock
+) -> None:
+    frontier = make(FREE)
+    waited_for(frontier, clock, score=0.3)
+    frontier.take_in([Candidate("http://first.example/", score=1.0), Candidate(f"{C}/0", score=0.5)])
+    assert urls(frontier.lease(1).leases) == ["http://first.example/"]
+    frontier.take_in([Candidate(f"{B}/better", score=0.8)])
+    assert [url for _ in range(2) for url in urls(frontier.lease(1).leases)] == [f"{B}/better", f"{C}/0"]
+
+
 def test_a_host_that_is_looked_at_again_keeps_its_place_before_the_next_of_its_address(
     make: Make, clock: Clock
 ) -> None:

@@ -141,6 +141,20 @@ def test_what_a_host_in_their_line_has_parked_comes_in_time(make: Make, clock: C
     assert 40_000 <= polled[f"{B}/feed"] - start_ms <= 44_000
 
 
+def test_what_is_to_be_fetched_later_comes_in_time_also_when_its_host_stands_in_their_line_before(
+    make: Make, clock: Clock
+) -> None:
+    frontier = make(replace(BOUND, least_share=0))
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(60)] + [Candidate(f"{B}/0", score=LEAST)])
+    assert leased(frontier) == [f"{A}/0"]
+    later_ms = clock.now_ms + 20_000
+    frontier.take_in([Candidate(f"{B}/later", score=GOOD, not_before_ms=later_ms)])
+    while clock.now_ms < later_ms:
+        assert all(url.startswith(A) for url in leased(frontier))
+        clock.forward(1000)
+    assert f"{B}/later" in leased(frontier)
+
+
 def test_what_a_host_in_their_line_has_parked_comes_some_at_a_time(make: Make, clock: Clock) -> None:
     """Thousands that are due at once would take all calls of lease, and the places that these have for others."""
     frontier = make(replace(BOUND, least_share=0))
