@@ -25,6 +25,21 @@ def test_a_busy_host_is_left_alone_by_all(make_sharing: MakeSharing, clock: Cloc
     assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + HOUR)
 
 
+def test_a_host_that_is_busy_again_rests_for_all_as_long_as_for_the_crawl_that_asked(
+    make_sharing: MakeSharing, clock: Clock
+) -> None:
+    """Longer each time, without a Retry-After."""
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/{number}" for number in range(9)])
+    rests_ms = []
+    for _ in range(3):
+        done(zulu, next_lease(zulu, clock), "http_503")
+        again_ms = xhosa.lease(1).next_due_ms or 0
+        assert (state := zulu.host(A))
+        assert state.rest_ms == again_ms
+        rests_ms.append(again_ms - clock.now_ms)
+    assert rests_ms == sorted(set(rests_ms))
+
+
 @pytest.mark.parametrize("whose", ["nobody's", "another's"])
 def test_what_a_server_asks_on_a_turn_that_is_lost_is_reported_all_the_same(
     whose: str, make_sharing: MakeSharing, server: redis.Redis, clock: Clock
