@@ -1,6 +1,6 @@
 """The audit: what was granted and how it ended, and the proof that no gap was too short.
 
-A row is written when a lease ends (or is granted, with `kind` "grant"); :func:`verify` needs only ends. Plain rows
+A row is written when a lease ends (or is granted, with `event` "grant"); :func:`verify` needs only ends. Plain rows
 (host, address, start, end), such as WARC dates and fetch times give, are checked by :func:`verify_plain`.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -14,14 +15,17 @@ from frontier import (
     HostPolicy,
     Kind,
     Lease,
+    MemoryFrontier,
     Outcome,
     RobotsRecord,
     TrapLimits,
     UnknownOutcome,
     admin,
 )
+from frontier.audit import AuditRow
 from frontier.host import PARKED_AT_ONCE
 from frontier.outcomes import DAY, HOUR, MINUTE
+from frontier.redis_frontier import RedisFrontier
 from frontier.types import Once
 from tests.contract.frontier.conftest import Clock, Make
 
@@ -1685,3 +1689,29 @@ def test_counters_add_up(make: Make) -> None:
     assert frontier.get_counts("yield") == {}
     assert frontier.get_counts("zeros") != {}
     frontier.forget_counts([])
+
+
+def test_the_audit_has_each_grant_and_how_it_ended(make: Make, clock: Clock) -> None:
+    """With the delays that run from its end, where something was sent."""
+    frontier = make(replace(FREE, audit=True))
+    frontier.configure({A: HostPolicy(delay_ms=9000)})
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
+    back = one(frontier)
+    frontier.release([back.token])
+    fetched = one(frontier)
+    assert frontier.bind(fetched.token, "192.0.2.1").granted
+    clock.forward(500)
+    done(frontier, fetched, fetch_ms=300, ended_ago_ms=100)
+    end_ms = clock.now_ms - 100
+    clock.forward(9000)
+    unsent = one(frontier)
+    done(frontier, unsent, "dns")
+    rows = frontier.audit_rows if isinstance(frontier, MemoryFrontier) else [*cast(RedisFrontier, frontier).audit()]
+    assert rows == [
+        AuditRow("grant", back.token, A, "", back.due_ms),
+        AuditRow("release", back.token, A, "", back.due_ms),
+        AuditRow("grant", fetched.token, A, "", fetched.due_ms),
+        AuditRow("end", fetched.token, A, "192.0.2.1", fetched.due_ms, end_ms - 300, end_ms, "ok", 9000, 1000),
+        AuditRow("grant", unsent.token, A, "192.0.2.1", unsent.due_ms),
+        AuditRow("end", unsent.token, A, "192.0.2.1", unsent.due_ms, clock.now_ms, clock.now_ms, "dns"),
+    ]
