@@ -909,6 +909,25 @@ def test_robots_are_refreshed_while_they_are_still_valid(make: Make, clock: Cloc
     assert one(frontier).kind is Kind.ROBOTS
 
 
+def test_where_rules_end_before_its_address_is_free_a_host_gives_no_page(make: Make, clock: Clock) -> None:
+    """Looked ahead for, while new rules may not be asked for yet."""
+    frontier = make(replace(POLITE, address_delay_ms=5000))
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B) for n in range(2)])
+    ends_ms = clock.now_ms + 10 * MINUTE
+    for host, robots in ((A, RobotsRecord("allow", expires_in_ms=10 * MINUTE)), (B, RobotsRecord("allow"))):
+        lease = one(frontier)
+        assert (lease.authority, frontier.bind(lease.token, "192.0.2.1").granted) == (host, True)
+        done(frontier, lease, robots=robots)
+        clock.forward(5000)
+    clock.now_ms = ends_ms - 2 * MINUTE
+    done(frontier, one(frontier), "timeout")  # of A's robots.txt
+    clock.now_ms = ends_ms - 1000
+    page = one(frontier)
+    assert page.url == f"{B}/0"
+    done(frontier, page)
+    assert not [lease.url for lease in frontier.lease(9, ahead_ms=5000).leases if lease.kind is Kind.PAGE]
+
+
 @pytest.mark.parametrize("location", [f"{B}/moved.txt", "HTTP://B.example:80/moved.txt"])
 def test_redirected_robots_are_fetched_politely_for_their_origin(make: Make, clock: Clock, location: str) -> None:
     frontier = make(POLITE)
