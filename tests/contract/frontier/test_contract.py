@@ -1190,6 +1190,22 @@ def test_equal_pages_let_the_host_rest_where_it_has_nothing_of_least_worth(make:
     assert state.rest_reason == "trap_equal_pages"
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_each_page_unlike_the_last_ones_makes_up_for_an_equal_one(make: Make, clock: Clock, known: bool) -> None:
+    """Whether or not the host's address is known, without which no report takes the way of most."""
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=3)))
+    frontier.take_in([Candidate(f"{A}/{number}", score=0.5) for number in range(9)])
+    for mark in (b"samepage", b"samepage", b"samepage", b"otherone", b"samepage", b"samepage"):
+        assert (state := frontier.host(A))
+        assert state.rest_reason == ""
+        lease = one(frontier)
+        assert not known or lease.address or frontier.bind(lease.token, "192.0.2.1").granted
+        done(frontier, lease, page_mark=mark)
+        clock.forward(FREE.delay_ms)
+    assert (state := frontier.host(A))
+    assert state.rest_reason == "trap_equal_pages"
+
+
 @pytest.mark.parametrize("long", ["", "x" * 900], ids=["in the record", "in lists"])
 def test_what_is_worth_least_waits_a_day_after_some_equal_pages(make: Make, clock: Clock, long: str) -> None:
     frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))

@@ -54,6 +54,17 @@ def test_with_the_better_ones_they_are_no_more_than_were_asked_for(make: Make) -
     assert [url.startswith("http://w") for url in urls(leases)] == [False] * 3 + [True] * 2
 
 
+def test_a_better_host_behind_many_of_them_that_nobody_has_looked_at_comes_at_once(make: Make, clock: Clock) -> None:
+    """A call looks at some of them; who asks is told to ask again now, not when a turn is due."""
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(2)])
+    assert leased(frontier) == [f"{A}/0"]
+    frontier.take_in([*worthless(60), Candidate(f"{B}/1", score=GOOD)])
+    while not (grant := frontier.lease(1)).leases:
+        assert grant.next_due_ms == clock.now_ms
+    assert urls(grant.leases) == [f"{B}/1"]
+
+
 def test_of_a_hundred_turns_they_have_ten(make: Make, clock: Clock) -> None:
     frontier = make(BOUND)
     hosts = [f"http://g{number}.example" for number in range(10)]
