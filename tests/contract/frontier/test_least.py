@@ -117,6 +117,15 @@ def test_a_host_that_is_waited_for_in_vain_holds_them_for_so_long_and_no_longer(
     assert len(leased(frontier)) == 3, "its lease runs on"
 
 
+def test_a_host_that_is_leased_ahead_of_time_is_waited_for_too(make: Make, clock: Clock) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(3)] + worthless(3))
+    assert leased(frontier) == [f"{A}/0"]
+    clock.forward(BOUND.delay_ms - 400)
+    assert one(frontier, ahead_ms=400).url == f"{A}/1"
+    assert leased(frontier) == []
+
+
 def test_when_the_clock_was_put_back_nobody_waits_until_it_is_there_again(make: Make, clock: Clock) -> None:
     frontier = make(BOUND)
     frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(9)] + worthless(3))
