@@ -22,6 +22,7 @@ from frontier import (
     scripts,
     wire,
 )
+from frontier.outcomes import HOUR
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, numbers
 from tests.effort import trials
@@ -277,3 +278,22 @@ def test_failures_are_forgiven_one_by_one(server: redis.Redis, clock: Clock) -> 
         assert state is not None
         failures.append(state.failures)
     assert failures == [1, 2, 3, 2, 1]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_an_answer_does_not_seem_to_have_ended_before_it_did(quick: bool, server: redis.Redis, clock: Clock) -> None:
+    """Redis' own time is rounded down to milliseconds."""
+    frontier = one_host(server, clock)
+    (lease,) = frontier.lease(1).leases
+    text = scripts.script_text("report", frontier.config)
+    asks, says = "redis.call('TIME')", f"{{ {clock.now_ms // 1000}, {clock.now_ms % 1000 * 1000 + 700} }}"
+    assert text.count(asks) == 1
+    told = RedisFrontier(server, frontier.crawl, frontier.config)
+    told._scripts["report"] = server.register_script(text.replace(asks, says))
+    server.delete("{ulwembu}:clock")
+    outcome = Outcome(lease.token, "ok", again_in_ms=None if quick else HOUR)
+    assert told.report([outcome]) == [True]
+    server.delete("{ulwembu}:clock")
+    state = frontier.host(HOST)
+    assert state is not None
+    assert state.next_ms == clock.now_ms + 1 + frontier.config.delay_ms
