@@ -1543,6 +1543,21 @@ def test_people_can_pause_resume_park_and_drop(make: Make, clock: Clock) -> None
     assert frontier.status().queued == 0
 
 
+@pytest.mark.parametrize("long", ["", "x" * 900], ids=["in the record", "in lists"])
+def test_what_was_dropped_does_not_come_back_with_what_comes_later(make: Make, clock: Clock, long: str) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/old{n}{long}") for n in range(4)])
+    assert frontier.drop(A) == 4
+    later = [f"{A}/new{n}{long}" for n in range(4)]
+    frontier.take_in([Candidate(url) for url in later])
+    found = []
+    while leases := frontier.lease(1).leases:
+        found += urls(leases)
+        done(frontier, leases[0])
+        clock.forward(FREE.delay_ms)
+    assert found == later
+
+
 def test_who_is_paused_while_a_page_is_fetched_is_asked_for_no_other(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
