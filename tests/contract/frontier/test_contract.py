@@ -730,21 +730,25 @@ def test_a_recurring_url_keeps_its_memo(make: Make, clock: Clock) -> None:
     assert one(frontier).memo == b""
 
 
+@pytest.mark.parametrize("memo", [b"\0" + b"m" * 31, b"long" * 2000])
 @pytest.mark.parametrize("wait_ms", [0, 5000])
-def test_a_candidates_memo_comes_with_its_first_lease_and_its_retries(make: Make, clock: Clock, wait_ms: int) -> None:
+def test_a_candidates_memo_comes_with_its_first_lease_and_its_retries(
+    make: Make, clock: Clock, wait_ms: int, memo: bytes
+) -> None:
     frontier = make(FREE)
     not_before_ms = clock.now_ms + wait_ms if wait_ms else 0
-    frontier.take_in([Candidate(f"{A}/1", source=B, depth=3, not_before_ms=not_before_ms, memo=b"\0" + b"m" * 31)])
+    frontier.take_in([Candidate(f"{A}/1", source=B, depth=3, not_before_ms=not_before_ms, memo=memo)])
     clock.forward(wait_ms)
     lease = one(frontier)
-    assert (lease.memo, lease.url, lease.depth) == (b"\0" + b"m" * 31, f"{A}/1", 3)
+    assert (lease.memo, lease.url, lease.depth) == (memo, f"{A}/1", 3)
     done(frontier, lease, "timeout")
     clock.forward(HOUR)
     again = one(frontier)
-    assert (again.memo, again.attempt) == (lease.memo, 1)
+    assert (again.memo, again.url, again.attempt) == (memo, f"{A}/1", 1)
     done(frontier, again, memo=b"other", again_in_ms=50_000)
     clock.forward(50_000)
-    assert one(frontier).memo == b"other"
+    again = one(frontier)
+    assert (again.memo, again.url) == (b"other", f"{A}/1")
 
 
 def test_an_outcome_no_table_knows_changes_nothing(make: Make) -> None:
