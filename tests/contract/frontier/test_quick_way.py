@@ -254,6 +254,20 @@ def one_host(server: redis.Redis, clock: Clock) -> RedisFrontier:
     return frontier
 
 
+def test_a_long_url_in_the_record_and_what_waits_behind_it_come_whole(server: redis.Redis, clock: Clock) -> None:
+    frontier = one_host(server, clock)
+    later = [f"{HOST}/{'x' * 300}", f"{HOST}/last", f"{HOST}/thereafter"]
+    frontier.take_in(map(Candidate, later[:2]))
+    found: list[str] = []
+    while leases := frontier.lease(1).leases:
+        found += [lease.url for lease in leases]
+        frontier.report([Outcome(lease.token, "ok") for lease in leases])
+        if len(found) == 10:
+            frontier.take_in([Candidate(later[2])])
+        clock.forward(10_000)
+    assert found == [f"{HOST}/{page}" for page in range(9)] + later
+
+
 def test_who_is_parked_while_leased_rests_after_the_report(server: redis.Redis, clock: Clock) -> None:
     frontier = one_host(server, clock)
     (lease,) = frontier.lease(1).leases
