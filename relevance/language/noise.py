@@ -18,7 +18,6 @@ from itertools import compress
 
 from relevance.language.marks import MARK, SIGN
 
-_MARK = re.compile(f"[{MARK}]")
 _PATH = re.compile(r"\.[a-zA-Z]{2,6}/")
 """The end of a host in a URL without a scheme."""
 _URLS = (
@@ -121,14 +120,10 @@ def _as_written(noise: re.Match[str]) -> str:
     (`&amp;scaron;`)."""
     found = noise[0]
     if found[0] == "&":
-        return _letter(unescaped(found.replace("amp;", "")))
-    return _letter(chr(int(found[-4:], 16))) if found[0] == "\\" and found[-5:-4] == "u" else " "
+        sign = unescaped(found.replace("amp;", ""))
+        return sign if len(sign) == 1 else " "
+    return chr(int(found[-4:], 16)) if found[0] == "\\" and found[-5:-4] == "u" else " "
 
 
 def _read_anew(signs: re.Match[str]) -> str:
-    return _letter(bytes(_BYTES.get(sign, 0) for sign in signs[0]).decode("utf-8", "replace"))
-
-
-def _letter(sign: str) -> str:
-    """What parts words is a blank."""
-    return sign if len(sign) == 1 and (sign.isalpha() or _MARK.match(sign)) else " "
+    return bytes(_BYTES.get(sign, 0) for sign in signs[0]).decode("utf-8", "replace")

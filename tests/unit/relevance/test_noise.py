@@ -22,6 +22,13 @@ def test_text_that_was_read_in_a_wrong_encoding_is_read_anew(encoding: str, end:
     assert words_utf8(wrong) == [word.encode() for word in PLAIN]
 
 
+@pytest.mark.parametrize("letter", "éêšëļḓ’”")
+def test_one_such_letter_is_enough(letter: str) -> None:
+    plain = words(f"umu{letter}ntu")
+    for encoding in ("cp1252", "latin-1"):
+        assert words(f"umu{letter.encode().decode(encoding, 'replace')}ntu") == plain
+
+
 def test_a_sign_that_a_wrong_encoding_has_lost_is_no_letter() -> None:
     assert words("â€œNgiyabonga kakhuluâ€\ufffd wathi kaâ€") == ["ngiyabonga", "kakhulu", "wathi", "ka"]
 
@@ -69,6 +76,8 @@ def test_addresses_are_no_words_however_they_are_written() -> None:
     assert words("Www.Isolezwe.Co.Za HTTPS://T.CO/aB3 WWW.X.ORG bit.ly/A1 BIT.LY/A1 sawubona") == ["sawubona"]
     assert words("RT @name: yebo baba https… http") == ["yebo", "baba"]
     assert words("rt @name yebo RT: @name") == ["yebo"]
+    assert words("Bona example.org") == ["bona"]
+    assert words("Bona https…") == ["bona"]
     assert words("kwelinye.org.uk x.com.au a-b.c.co.bw umuntu") == ["umuntu"]
     assert words("Funda ku-isolezwe.co.za. Bona (news24.com).") == ["funda", "bona"]
     assert words("Bhala ku-a.co.za@b.org noma info.desk@isolezwe.co.za.") == ["bhala", "noma"]
@@ -88,6 +97,18 @@ def test_addresses_are_no_words_however_they_are_written() -> None:
         "http",
         "protocol",
     ]
+
+
+@pytest.mark.parametrize("text", ["š", "ọ̀rọ̀ šibe", "हिन्दी में", "தமிழ்", "ኢትዮጵያ", "ကျေး", "שלום"])
+def test_letters_and_their_vowels_may_be_written_as_programs_and_html_do(text: str) -> None:
+    plain = words(text)
+    assert plain
+    for form in ("&#{:d};", "&#x{:x};", "&amp;#{:d};", r"\u{:04x}"):
+        assert words("".join(c if c == " " else form.format(ord(c)) for c in text)) == plain
+
+
+def test_what_html_has_no_sign_for_is_no_word() -> None:
+    assert words("&scaron;ibe &nosuch; &amp;nosuch; &amp; &#x110000; umuntu") == ["šibe", "umuntu"]
 
 
 @pytest.mark.parametrize("text", ["İstanbul İl", "İstanbul İl ж", "İstanbul İl e\u0301"])
