@@ -22,6 +22,8 @@ _MOST = 1e-6
 """log10 of a probability of 1, as it is rounded."""
 _COUNT = re.compile(r"ngram\s+([1-9]\d?)\s*=\s*(\d{1,12})")
 _SECTION = re.compile(r"\\([1-9]\d?)-grams:")
+_FIELD = re.compile(r"\S+", re.ASCII)
+"""A blank that does not break, as in text from the web, is a letter to who writes these files."""
 
 
 @dataclass(slots=True)
@@ -46,25 +48,28 @@ class Arpa:
             context = context[1:]
 
     def word(self, word: str) -> float:
-        """log10 p of a word's letters and its end."""
+        """log10 p of a word's letters and its end; 0 at most, whatever a file's weights add up to."""
         context: Ngram = (START,)
         total = 0.0
         for letter in (*word, END):
             total += self.letter(context, letter)
             context = (*context, letter)[-self.order :]
-        return total
+        return min(total, 0.0)
 
 
-def read_arpa(path: Path) -> Arpa:
+def read_arpa(path: str | Path) -> Arpa:
     """An ARPA file; ModelError where it is none, or has other numbers of n-grams than it says."""
     model, size, ended = Arpa(0), 0, False
     told: dict[int, int] = {}
     read: Counter[int] = Counter()
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(path, str(error)) from error
-    for number, line in enumerate(lines, start=1):
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelError(path, error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        line_of = error.object.count(b"\n", 0, error.start) + 1
+        raise ModelError(path, f"line {line_of} is not UTF-8") from error
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith("\\"):
             section = _SECTION.fullmatch(line.rstrip())
             size, ended = int(section[1]) if section else 0, line.rstrip() == "\\end\\"
@@ -72,9 +77,8 @@ def read_arpa(path: Path) -> Arpa:
         elif not size:
             if count := _COUNT.fullmatch(line.strip()):
                 told[int(count[1])] = int(count[2])
-        elif line.strip():
+        elif fields := _FIELD.findall(line):
             read[size] += 1
-            fields = line.split()
             if len(fields) not in (size + 1, size + 2):
                 raise ModelError(path, f"line {number} is no {size}-gram")
             ngram = tuple(UNKNOWN if name == "<UNK>" else name for name in fields[1 : size + 1])
@@ -98,7 +102,7 @@ def read_arpa(path: Path) -> Arpa:
     return model
 
 
-def write_arpa(path: Path, model: Arpa) -> None:
+def write_arpa(path: str | Path, model: Arpa) -> None:
     """Writes a model; n-grams in alphabetical order."""
     by_size: dict[int, list[Ngram]] = {size: [] for size in range(1, model.order + 1)}
     for ngram in sorted(model.logs):
@@ -111,7 +115,7 @@ def write_arpa(path: Path, model: Arpa) -> None:
             out.append(f"{model.logs[ngram]:.6f}\t{' '.join(ngram)}{weight}")
         out.append("")
     out.append("\\end\\")
-    replace_file(path, ("\n".join(out) + "\n").encode())
+    replace_file(Path(path), ("\n".join(out) + "\n").encode())
 
 
 def export(model: Parameters, language: str, order: int) -> Arpa:

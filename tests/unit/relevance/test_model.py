@@ -21,7 +21,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from relevance.errors import ModelError, TrainingError
-from relevance.language import arpa, storage, trie
+from relevance.language import arpa, storage, thesis, trie
 from relevance.language.alphabet import BITS, BOUNDARY, LATIN, composed, drawn_out, ngram_keys, words, words_utf8
 from relevance.language.identification import identify
 from relevance.language.model import LONGEST, SHIPPED, STEP, _interleaved, _summed, load, shipped
@@ -973,6 +973,21 @@ def test_scores_are_those_of_another_implementation(tmp_path: Any, unknown: str)
     assert {word: model.word(word) for word in kenlm} == pytest.approx(kenlm)
 
 
+def test_a_blank_that_does_not_break_is_a_letter_of_an_arpa_file(tmp_path: Any) -> None:
+    blanks = "\u00a0\u2003\u2028\x85"
+    lines = "".join(f"-1\t{blank}\r\n" for blank in blanks)
+    (tmp_path / "a.arpa").write_text(f"ngram 1=4\r\n\\1-grams:\r\n{lines}\\end\\\r\n", newline="")
+    assert arpa.read_arpa(str(tmp_path / "a.arpa")).logs == {(blank,): -1.0 for blank in blanks}
+
+
+@pytest.mark.parametrize("weight", ["400", "inf"])
+def test_weights_that_make_no_probability_end_nothing(tmp_path: Any, weight: str) -> None:
+    (tmp_path / "a.arpa").write_text(f"\\1-grams:\n-1 a {weight}\n-1 b\n-1 </s>\n\\2-grams:\n-1 a a\n\\end\\\n")
+    model = arpa.read_arpa(tmp_path / "a.arpa")
+    assert model.word("ab") == 0
+    assert thesis.ThesisModel(((), model), ((), model)).identify(["ab ab"])[0].language == "und"
+
+
 def test_no_export_of_a_higher_order_than_the_model_s() -> None:
     with pytest.raises(ModelError, match="has n-grams of up to 6 letters, not 7"):
         arpa.export(storage.read(SHIPPED), "zul", 7)
@@ -1003,6 +1018,14 @@ def test_every_context_of_an_export_sums_to_one() -> None:
 def test_what_is_no_arpa_file_is_said_to_be_none(tmp_path: Any, text: str, said: str) -> None:
     (tmp_path / "b.arpa").write_text(text)
     with pytest.raises(ModelError, match=said):
+        arpa.read_arpa(tmp_path / "b.arpa")
+
+
+def test_what_cannot_be_read_as_an_arpa_file_is_told_by_name_and_line(tmp_path: Any) -> None:
+    with pytest.raises(ModelError, match=r"none\.arpa: No such file or directory$"):
+        arpa.read_arpa(tmp_path / "none.arpa")
+    (tmp_path / "b.arpa").write_bytes(b"\\1-grams:\n-1 \xe9\n")
+    with pytest.raises(ModelError, match=r"b\.arpa: line 2 is not UTF-8$"):
         arpa.read_arpa(tmp_path / "b.arpa")
 
 
