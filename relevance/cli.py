@@ -333,10 +333,8 @@ def _identify(given: argparse.Namespace) -> int:
     model = given.model if given.model in ("southern", "afriweb") else load(Path(given.model))
     if given.by_word and model == "afriweb":
         raise ModelError(model, "does not label words")
-    if given.likely:
-        probabilities([], given.languages, model)
-    try:  # a language that the model does not know is told before any output
-        identify([], given.languages, model)
+    try:  # what cannot be answered is told before any output
+        (probabilities if given.likely else identify)([], given.languages, model)
     except UnknownLanguageError as error:
         if Path(error.language).is_file():
             raise RelevanceError(f"{error.language} is taken for a language: files come before --languages") from error

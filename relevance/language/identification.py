@@ -90,7 +90,7 @@ class Identifier:
     def __init__(self, model: Model, languages: Collection[str] | None = None, wanted: str | None = None) -> None:
         self.model = model
         self.repeated: dict[str, Identification] = {}
-        columns = _columns(model, languages)
+        columns = answerable(model, languages)
         self._columns = None if len(columns) == len(model.labels) else columns
         self._labels = [model.labels[i] for i in columns]
         names = [model.classes[i] for i in columns]
@@ -235,12 +235,11 @@ def _likely(labels: Sequence[str], shares: Sequence[float], least: float) -> dic
     return dict(sorted(((k, v) for k, v in every.items() if v >= least), key=lambda one: -one[1]))
 
 
-def _columns(model: Model, languages: Collection[str] | None) -> list[int]:
+def answerable(model: Model, languages: Collection[str] | None) -> list[int]:
     """The classes that may be answered; UnknownLanguageError for a language that has none."""
     known = tuple(dict.fromkeys(label for label in model.labels if label != UNDETERMINED))
-    for language in languages or ():
-        if language not in known:
-            raise UnknownLanguageError(language, known)
+    if unknown := sorted({*(languages or ())}.difference(known)):
+        raise UnknownLanguageError(unknown[0], known)
     return [i for i, label in enumerate(model.labels) if languages is None or label in languages]
 
 

@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relevance.errors import ModelError, UnknownLanguageError
+from relevance.errors import ModelError
 from relevance.language.alphabet import words
-from relevance.language.identification import limits
+from relevance.language.identification import answerable, limits
 from relevance.language.model import STEP, Model, chosen
-from relevance.types import UNDETERMINED
 
 STAY = 0.8
 SETTLED = 0.05
@@ -48,19 +47,17 @@ def labels_by_word(
     another loaded one. Cost: about 60 microseconds and 700 bytes a word."""
     if not isinstance(text, str):
         raise TypeError(f"text is no string but of type {type(text).__name__}")
-    allowed = limits(languages) or frozenset()
+    allowed = limits(languages)
     if model == "afriweb":
         raise ModelError(model, "does not label words")
     model = chosen(model)
-    known = tuple(dict.fromkeys(label for label in model.labels if label != UNDETERMINED))
-    if unknown := sorted(allowed.difference(known)):
-        raise UnknownLanguageError(unknown[0], known)
+    columns = answerable(model, allowed)
     tokens = words(text)
     if not tokens:
         return []
-    second = set(model.meta.get("second_stage", {}))
-    names = zip(model.classes, model.labels, strict=True)
-    columns = [i for i, (name, label) in enumerate(names) if (label in allowed if allowed else name not in second)]
+    if allowed is None:
+        second = model.meta.get("second_stage", {})
+        columns = [column for column in columns if model.classes[column] not in second]
     likely = np.exp(model.evidence(tokens)[:, columns].astype(np.float64) * -STEP)
     among = [model.classes[column] for column in columns]
     siblings = [[among.index(name) for name in group if name in among] for group in model.meta.get("siblings", ())]

@@ -49,9 +49,12 @@ def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (("identify", "--by-word", "--model", "afriweb"), "does not label words"),
         (("identify", "--likely", "--model", "afriweb"), "knows no probabilities"),
         (("export-arpa", "zul", none / "z.arpa"), "z.arpa: no such folder"),
-        (
-            ("identify", "--languages", "zul", tmp_path / "noise.txt"),
-            "noise.txt is taken for a language: files come before",
+        *(
+            (
+                ("identify", *kind, "--languages", "zul", tmp_path / "noise.txt"),
+                "noise.txt is taken for a language: files come before",
+            )
+            for kind in ((), ("--by-word",), ("--likely",))
         ),
         (("eval", tmp_path), "no folder dev-*; name one with --source (there are: none)"),
         (("eval", tmp_path / "some"), "(there are: news)"),

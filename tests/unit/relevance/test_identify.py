@@ -195,6 +195,9 @@ def test_languages_limit_the_answer() -> None:
     assert relevance.identify([text], languages=["xho", "ssw"])[0].language in ("xho", "ssw")
     with pytest.raises(relevance.UnknownLanguageError):
         relevance.identify([text], languages=["tlh"])
+    for ask in (relevance.identify, relevance.codes, relevance.probabilities):
+        with pytest.raises(relevance.UnknownLanguageError, match="the model knows no 'qaa'"):
+            ask([text], languages=[f"qa{letter}" for letter in "zyxwvutsrqponmlkjihgfedcba"])
 
 
 @pytest.mark.parametrize("ask", [relevance.identify, relevance.codes, relevance.probabilities])
