@@ -43,7 +43,7 @@ KEPT_DAYS = 60
 MOST = {"step": 1.0, "word_share": 0.999, "clip": 12.75}
 """Of settings that a model is read with: a word has both letters and a share, and evidence fits in bytes."""
 
-MISFITS = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
+MISFITS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What is met where the parts of a model do not fit one another."""
 
 Rows = npt.NDArray[np.uint8]
@@ -132,7 +132,7 @@ def _check(header: Mapping[str, Any]) -> None:
         float(spec["words"])
         "".join((spec["label"], *spec.get("called", ())))
     "".join((header.get("wanted", ""), *header.get("family", ())))
-    stages = dict(header.get("second_stage", {}))
+    stages = header.get("second_stage", {})
     spoken_of = {name for group in header.get("siblings", ()) for name in group}.union(stages, stages.values())
     if unknown := spoken_of - names:
         raise LookupError(f"no class {min(unknown)}")

@@ -672,6 +672,7 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
         ("wanted", ["aaa"]),
         ("family", None),
         ("second_stage", "aaa"),
+        ("second_stage", []),
         ("step", 1e9),
         ("step", "nan"),
         ("word_share", 1.5),
