@@ -139,6 +139,14 @@ def test_an_alphabet_is_kept_with_the_model() -> None:
             Alphabet.of({"letters": wrong})
 
 
+def test_each_letter_of_a_script_that_has_most_is_told_from_all_others() -> None:
+    letters = "".join(map(chr, range(0xAC00, 0xAC00 + SCRIPT_LETTERS)))
+    known = Alphabet("", [letters])
+    codes = [tuple(known.encode([letter])[3:-1].tolist()) for letter in letters]
+    assert len({*codes}) == SCRIPT_LETTERS
+    assert all(BOUNDARY < code < OTHER_LATIN for some in codes for code in some)
+
+
 def test_a_model_knows_the_letters_of_its_languages() -> None:
     counted = {
         "eng": Counter({"a" * 999: 1, "ñž": 1, "о": 1}),
