@@ -902,6 +902,22 @@ def test_text_under_another_name_than_a_language_s_is_told(caplog: Any) -> None:
     assert "taken for other languages, though these are no ISO 639-3 codes: README zu\n" in caplog.text
 
 
+@pytest.mark.parametrize(("siblings", "told"), [((), ["bbb", "ccc"]), ((("aaa", "ccc"),), ["ccc"])])
+def test_classes_with_little_text_are_told_of_siblings_only_where_there_are_any(
+    caplog: Any, siblings: Any, told: Any
+) -> None:
+    specs = (*SMALL.classes, training.ClassSpec("ccc", "ccc", ("ccc",)))
+    text = {
+        name: {"x": ["umuntu ubona abantu emzini"] * lines}
+        for name, lines in (("aaa", 5000), ("bbb", 4), ("ccc", 4999))
+    }
+    with caplog.at_level("INFO", "relevance"):
+        make(replace(SMALL, classes=specs, siblings=siblings), text)
+    assert [
+        record.getMessage().split(" of text; below 20,000")[0] for record in caplog.records if "below" in record.msg
+    ] == [f"class {name} has {len(text[name]['x']) * 4:,} words" for name in told]
+
+
 def test_text_that_no_class_has_is_told(caplog: Any) -> None:
     with caplog.at_level("INFO", "relevance"):
         make(SMALL, {**corpus(), "ccc": {"x": ["umuntu"]}})
