@@ -5,6 +5,11 @@ from __future__ import annotations
 from relevance.types import UNDETERMINED
 
 
+def line_of(error: UnicodeDecodeError) -> int:
+    """The line, from 1, of what is no UTF-8 in a whole file."""
+    return bytes(error.object).count(b"\n", 0, error.start) + 1
+
+
 class RelevanceError(Exception):
     """Root of the room's errors."""
 

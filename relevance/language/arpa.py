@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relevance.errors import ModelError, UnknownLanguageError
+from relevance.errors import ModelError, UnknownLanguageError, line_of
 from relevance.language.alphabet import BITS, BOUNDARY, Alphabet
 from relevance.language.storage import Parameters, replace_file
 
@@ -67,8 +67,7 @@ def read_arpa(path: str | Path) -> Arpa:
     except OSError as error:
         raise ModelError(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
-        line_of = error.object.count(b"\n", 0, error.start) + 1
-        raise ModelError(path, f"line {line_of} is not UTF-8") from error
+        raise ModelError(path, f"line {line_of(error)} is not UTF-8") from error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith("\\"):
             section = _SECTION.fullmatch(line.rstrip())

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from relevance.errors import TrainingError
+from relevance.errors import TrainingError, line_of
 from relevance.language.alphabet import LATIN_LETTERS, words
 from relevance.language.storage import MOST
 from relevance.learning.letters import is_latin
@@ -67,6 +67,8 @@ def read_description(path: Path) -> Description:
         return description
     except OSError as error:
         raise TrainingError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise TrainingError(f"{path}:{line_of(error)}: not UTF-8") from error
     except (ValueError, TypeError, TrainingError) as error:
         raise TrainingError(f"{path}: {error}") from error
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relevance.errors import TrainingError
+from relevance.errors import TrainingError, line_of
 from relevance.language import storage
 from relevance.language.alphabet import BITS, MAX_WORD, unmarked, words
 from relevance.learning.frequencies import frequencies
@@ -89,8 +89,7 @@ def lines_of(path: Path) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise TrainingError(f"{path}:{line}: not UTF-8") from error
+        raise TrainingError(f"{path}:{line_of(error)}: not UTF-8") from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise TrainingError(f"{path}:{line}: not UTF-8 but UTF-16 or no text: it has a NUL")

@@ -844,6 +844,12 @@ def test_what_a_description_lacks_is_named(tmp_path: Any, missing: str) -> None:
         read_description(tmp_path / "d.toml")
 
 
+def test_a_description_in_another_encoding_is_told_by_its_line(tmp_path: Any) -> None:
+    (tmp_path / "d.toml").write_bytes("name = 'x'\n[[class]]\nname = 'ces'\ncalled = ['česky']\n".encode("cp1250"))
+    with pytest.raises(TrainingError, match=r"d\.toml:4: not UTF-8$"):
+        read_description(tmp_path / "d.toml")
+
+
 def test_text_lies_in_files_or_folders_of_files(tmp_path: Any) -> None:
     for name in ("x/aaa.txt", "x/bbb/one.txt", "x/bbb/two.txt", "y/ccc.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
