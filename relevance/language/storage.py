@@ -64,6 +64,12 @@ class Parameters:
     contrasts: tuple[npt.NDArray[np.int8], ...] = ()  # of each group of siblings: relevance.language.contrast.Table
 
 
+def in_steps(values: npt.NDArray[np.floating[Any]]) -> Rows:
+    """-log p in steps as it is stored: whole and short of ABSENT."""
+    whole: Rows = np.clip(np.rint(values), 0, ABSENT - 1).astype(np.uint8)
+    return whole
+
+
 def levelled(model: Parameters) -> Parameters:
     """The model with values of n-grams of LONG letters or more that are one step from the next shorter n-gram's made
     equal to it: with differences of zero the file is a twenty-fifth smaller."""

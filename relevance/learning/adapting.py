@@ -160,7 +160,7 @@ def _with_letters(made: storage.Parameters, counts: Mapping[str, WordCounts], co
         change[:, column] = np.log(1 - share + share * said * np.exp(made.rows[:, column] * step))
     for column, those in columns.follow.items():
         change[:, column] = change[:, those].mean(axis=1)
-    return replace(made, rows=_steps(made.rows - change / step), evidence=None)
+    return replace(made, rows=storage.in_steps(made.rows - change / step), evidence=None)
 
 
 def _with_words(
@@ -198,15 +198,9 @@ def _with_words(
 
 def _listed(p: Floats, step: float) -> storage.Rows:
     """Values of listed words; those that hardly come are not in the list."""
-    rows: storage.Rows = np.where(
-        p > np.exp(-254 * step), _steps(-np.log(np.maximum(p, 1e-300)) / step), storage.ABSENT
-    )
+    steps = storage.in_steps(-np.log(np.maximum(p, 1e-300)) / step)
+    rows: storage.Rows = np.where(p > np.exp((1 - storage.ABSENT) * step), steps, storage.ABSENT)
     return rows
-
-
-def _steps(steps: Floats) -> storage.Rows:
-    whole: storage.Rows = np.clip(np.rint(steps), 0, 254).astype(np.uint8)
-    return whole
 
 
 def _second_looks(made: storage.Parameters, lines: Lines, counts: Mapping[str, WordCounts]) -> Iterator[Table]:

@@ -25,7 +25,7 @@ import numpy as np
 from relevance.language import storage
 from relevance.language.alphabet import Alphabet
 from relevance.learning.kneserney import Floats, KneserNey
-from relevance.learning.training import Corpus, Description, Settings, WordCounts, word_counts
+from relevance.learning.training import Corpus, Description, Settings, WordCounts, moved, word_counts
 
 _log = logging.getLogger(__name__)
 
@@ -46,23 +46,13 @@ def matched(model: storage.Parameters, corpus: Corpus, description: Description)
         if siblings:
             _log.info("not matched, as no source has text of all of them: %s", " ".join(group))
         return model
-    rows, word_rows = model.rows.copy(), model.word_rows.copy()
-    names, settings = list(specs), description.settings
+    word_rows, names, settings = model.word_rows.copy(), list(specs), description.settings
     change = differences(siblings, model, settings) * (settings.matched / settings.step)
-    letters, listed = change[: len(rows)], change[len(rows) :]
-    for place, name in enumerate(group):
-        column = names.index(name)
+    letters, listed = change[: len(model.rows)], change[len(model.rows) :]
+    for place, column in enumerate(map(names.index, group)):
         there = word_rows[:, column] != storage.ABSENT
-        word_rows[there, column] = _moved(word_rows[there, column], listed[there, place])
-        seconds = [second for second, first in description.second_stage.items() if first == name]
-        for column in map(names.index, [name, *seconds]):
-            rows[:, column] = _moved(rows[:, column], letters[:, place])
-    return replace(model, rows=rows, word_rows=word_rows)
-
-
-def _moved(steps: storage.Rows, likelier: Floats) -> storage.Rows:
-    moved: storage.Rows = np.clip(np.rint(steps - likelier), 0, 254).astype(np.uint8)
-    return moved
+        word_rows[there, column] = storage.in_steps(word_rows[there, column] - listed[there, place])
+    return replace(model, rows=moved(model.rows, description, group, letters), word_rows=word_rows)
 
 
 def by_source(corpus: Corpus, languages: Sequence[str]) -> dict[str, WordCounts]:

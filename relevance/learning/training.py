@@ -8,7 +8,7 @@ A training description is one TOML (:mod:`relevance.learning.described`); text l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from pathlib import Path
@@ -21,7 +21,7 @@ from relevance.errors import TrainingError, line_of
 from relevance.language import storage
 from relevance.language.alphabet import BITS, MAX_WORD, unmarked, words
 from relevance.learning.frequencies import frequencies
-from relevance.learning.kneserney import Keys, KneserNey, Ngrams, count_ngrams, grouped
+from relevance.learning.kneserney import Floats, Keys, KneserNey, Ngrams, count_ngrams, grouped
 from relevance.learning.letters import alphabet_of
 from relevance.types import UNDETERMINED
 
@@ -207,7 +207,7 @@ def closed(keys: Keys, kept: list[Keys], size: int) -> Keys:
 
 def _column(model: KneserNey, kept: tuple[Keys, ...], step: float) -> npt.NDArray[np.uint8]:
     logs = np.concatenate([np.log(model.probabilities(keys, size)) for size, keys in enumerate(kept, start=1)])
-    return np.rint(np.minimum(-logs / step, 254)).astype(np.uint8)
+    return storage.in_steps(-logs / step)
 
 
 def word_list(counted: list[WordCounts], settings: Settings) -> tuple[tuple[str, ...], storage.Rows]:
@@ -224,8 +224,19 @@ def word_list(counted: list[WordCounts], settings: Settings) -> tuple[tuple[str,
         total = counts.total()
         found = np.array([counts.get(word, 0) for word in listed], dtype=float)
         seen = found > 0
-        rows[seen, column] = np.rint(np.minimum(-np.log(found[seen] / total) / settings.step, 254))
+        rows[seen, column] = storage.in_steps(-np.log(found[seen] / total) / settings.step)
     return listed, rows
+
+
+def moved(rows: storage.Rows, description: Description, group: Sequence[str], likelier: Floats) -> storage.Rows:
+    """The rows of n-grams with the siblings of a group likelier by so many steps (n-gram x sibling); a second-stage
+    class moves with the one it is split from."""
+    out, names = rows.copy(), [spec.name for spec in description.classes]
+    for place, name in enumerate(group):
+        seconds = [second for second, first in description.second_stage.items() if first == name]
+        for column in map(names.index, [name, *seconds]):
+            out[:, column] = storage.in_steps(rows[:, column] - likelier[:, place])
+    return out
 
 
 def _meta(description: Description, counted: Mapping[str, WordCounts]) -> dict[str, Any]:

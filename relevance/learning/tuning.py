@@ -29,7 +29,7 @@ from relevance.language.alphabet import LATIN, Alphabet, word_starts
 from relevance.language.strangeness import told_by
 from relevance.language.trie import Trie, lay_out
 from relevance.learning.kneserney import Floats, Keys, KneserNey
-from relevance.learning.training import Description, WordCounts
+from relevance.learning.training import Description, WordCounts, moved
 
 FOLDS = 4
 WEIGHT = 0.3
@@ -44,16 +44,11 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 
 def tuned(model: storage.Parameters, counted: Mapping[str, WordCounts], description: Description) -> storage.Parameters:
     """The model with each group of siblings tuned; a second-stage class moves with the one it is split from."""
-    rows = model.rows.copy()
-    names = [spec.name for spec in description.classes]
-    step, alphabet = description.settings.step, Alphabet.of(model.meta)
+    rows, step, alphabet = model.rows, description.settings.step, Alphabet.of(model.meta)
     for group in description.siblings:
         types = word_types([counted[name] for name in group], model.keys, description.settings.order, alphabet)
         change = differences(types, model.keys) * told_by(min(counted[name].total() for name in group))
-        for place, name in enumerate(group):
-            seconds = [second for second, first in description.second_stage.items() if first == name]
-            for column in map(names.index, [name, *seconds]):
-                rows[:, column] = np.clip(np.rint(rows[:, column] - change[:, place] / step), 0, 254)
+        rows = moved(rows, description, group, change / step)
     return replace(model, rows=rows)
 
 
