@@ -191,6 +191,8 @@ def test_a_model_that_lists_no_words_learns_where_the_text_has_none_twice(made: 
     found = adapted(bare, lines("one", STATE, 1, 1))
     assert (found.words, found.meta["adapted"]) == ((), {"one": 1})
     assert not np.array_equal(found.rows, made.rows)
+    [line] = lines("one", STATE, 1, 1)
+    assert adapted(bare, [f"{line} {line.split()[0]}"]).words == (line.split()[0],)
 
 
 def test_a_sibling_in_two_groups_is_left_out_once(made: Any) -> None:
