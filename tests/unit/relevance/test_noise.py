@@ -22,7 +22,7 @@ def test_text_that_was_read_in_a_wrong_encoding_is_read_anew(encoding: str, end:
     assert words_utf8(wrong) == [word.encode() for word in PLAIN]
 
 
-@pytest.mark.parametrize("letter", "éêšëļḓ’”")
+@pytest.mark.parametrize("letter", "éêšëļḓṅẽỳ\u00a0\u2019\u201d\ufeff😂")
 def test_one_such_letter_is_enough(letter: str) -> None:
     plain = words(f"umu{letter}ntu")
     for encoding in ("cp1252", "latin-1"):
