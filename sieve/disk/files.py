@@ -6,6 +6,7 @@ A record of a log is its length (4 bytes), the XXH3 of its body (8 bytes) and th
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import logging
 import os
@@ -24,6 +25,8 @@ from sieve.errors import DamagedError, LockedError
 
 _LOG = logging.getLogger(__name__)
 _RECORD = struct.Struct("<IQ")
+_PIECE_BYTES = 1 << 20
+_NO_END = 1 << 62
 Step = Callable[[str], None]
 """Called with the name of each step that a crash could fall behind; tests kill the process there."""
 
@@ -77,6 +80,20 @@ def load(path: Path) -> dict[str, Any] | None:
             content: dict[str, Any] = msgpack.unpackb(body)
             return content
     raise DamagedError(str(path), "its checksum is wrong")
+
+
+def _sync_part(path: Path, begin: int, end: int) -> None:
+    """Make durable what stands in a file from `begin` to before `end`."""
+    number = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(number)
+    except OSError:
+        # What the kernel could not write it takes for written: the next fsync tries only what was written anew.
+        while piece := os.pread(number, min(_PIECE_BYTES, end - begin), begin):
+            begin += os.pwrite(number, piece, begin)
+        raise
+    finally:
+        os.close(number)
 
 
 class FolderLock:
@@ -213,12 +230,14 @@ class Log(LogReader):
         self._segment_bytes = segment_bytes
         self._durable = durable
         self._files = threading.Lock()
-        self._unsynced: dict[int, FileIO] = {}  # full segments, by their numbers
+        # Full segments that are not durable, by their numbers: of a file that nobody has open the kernel may forget
+        # that it could not write it.
+        self._full: dict[int, FileIO] = {}
         self._cut_torn_end()
         self._file = self._open_segment(self._segment)
         self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
-        self._dirty = self.end.offset > 0
-        self._named = False  # whether the name of the last segment is durable
+        self._synced = Place(self._segment, 0)  # what is before it is durable
+        self._named = -1  # the last segment whose name is durable
 
     def append(self, body: bytes) -> Place:
         """Append a record; gives its place."""
@@ -234,51 +253,40 @@ class Log(LogReader):
             # A full disk: what was written of the record must not stand before the next one.
             self._file.truncate(place.offset)
             raise
-        # Only now: a sync in another thread, before the bytes were there, would have taken it back.
-        self._dirty = True
         self.end = Place(place.segment, place.offset + len(data))
         return place
 
     def roll(self) -> int:
         """Start a new segment and give its number."""
         with self._files:
-            file = self._open_segment(self._segment + 1)
-            if self._durable and self._dirty:
-                self._unsynced[self._segment] = self._file
+            file, following = self._open_segment(self._segment + 1), Place(self._segment + 1, 0)
+            if self._durable and self._synced < self.end:
+                self._full[self._segment] = self._file
             else:
                 self._file.close()
+                self._synced = following
             self._segment += 1
             self._file = file
-            self.end = Place(self._segment, 0)
-            self._named = False
+            self.end = following
         return self._segment
 
     def sync(self) -> None:
-        """Make what was appended durable, if the log is to be; may run in another thread than the one that appends.
-        After an error all of it is tried again with the next call."""
-        if not (self._dirty and self._durable):
-            return
+        """Make what was appended durable, if the log is to be; may run in another thread than the one that appends, or
+        in several. After an error all of it is tried again with the next call."""
         with self._files:
-            number = os.dup(self._file.fileno())
-            self._dirty = False
-            full, self._unsynced = self._unsynced, {}
-            named, self._named = self._named, True
-        try:
-            for file in full.values():
-                os.fsync(file.fileno())
-            os.fsync(number)
-            if not named:
-                sync_folder(self._folder)
-        except BaseException:
-            with self._files:
-                self._unsynced = full | self._unsynced
-                self._named = False
-            self._dirty = True
-            raise
-        finally:
-            os.close(number)
-        for file in full.values():
-            file.close()
+            begin, end = self._synced, self.end
+        if not self._durable or begin >= end:
+            return
+        for segment in range(begin.segment, end.segment + 1):
+            part = begin.offset if segment == begin.segment else 0, end.offset if segment == end.segment else _NO_END
+            with contextlib.suppress(FileNotFoundError):  # it was dropped meanwhile
+                _sync_part(self._path(segment), *part)
+        if end.segment > self._named:
+            sync_folder(self._folder)
+        with self._files:
+            self._synced, self._named = max(self._synced, end), max(self._named, end.segment)
+            for segment in [number for number in self._full if number < end.segment]:
+                self._full.pop(segment).close()
 
     def drop_before(self, segment: int) -> None:
         """Delete the segments with smaller numbers."""
@@ -289,9 +297,9 @@ class Log(LogReader):
     def drop(self, segment: int) -> None:
         """Delete one full segment."""
         with self._files:
-            unsynced = self._unsynced.pop(segment, None)
-        if unsynced is not None:
-            unsynced.close()
+            full = self._full.pop(segment, None)
+        if full is not None:
+            full.close()
         self._path(segment).unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -304,7 +312,7 @@ class Log(LogReader):
     def abandon(self) -> None:
         """Close."""
         self._file.close()
-        for file in self._unsynced.values():
+        for file in self._full.values():
             file.close()
         super().close()
 

@@ -477,19 +477,91 @@ def test_a_log_that_could_not_be_synced_is_synced_whole_the_next_time(
 def test_a_log_that_could_not_begin_to_be_synced_is_synced_the_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none_left(_number: int) -> int:
+    def none_left(*_: object) -> int:
         raise OSError(errno.EMFILE, "too many open files")
 
     log = Log(tmp_path, "x", segment_bytes=100)
     for number in range(4):
         log.append(bytes([number]) * 30)
     with monkeypatch.context() as patched:
-        patched.setattr(os, "dup", none_left)
+        patched.setattr(os, "open", none_left)
         with pytest.raises(OSError, match="too many"):
             log.sync()
     names = synced(monkeypatch)
     log.sync()
     assert names == ["x-00000000.log", "x-00000001.log", tmp_path.name]
+    log.close()
+
+
+@pytest.mark.parametrize(("fails", "segment", "begin", "end"), [(1, 0, 42, 126), (2, 1, 0, 84)])
+def test_what_an_fsync_could_not_write_is_written_anew(
+    fails: int, segment: int, begin: int, end: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel takes it for written, and said of it with the next fsync that all is well."""
+    log = Log(tmp_path, "x", segment_bytes=100)
+    log.append(bytes(30))
+    log.sync()
+    for number in range(1, 5):
+        log.append(bytes([number]) * 30)
+    path = tmp_path / f"x-{segment:08d}.log"
+    stored, write = path.read_bytes(), os.pwrite
+    anew: dict[int, bytes] = {}
+
+    def noted(number: int, data: bytes, place: int) -> int:
+        assert Path(f"/proc/self/fd/{number}").readlink() == path
+        anew[place] = data
+        return write(number, data, place)
+
+    monkeypatch.setattr(os, "pwrite", noted)
+    synced(monkeypatch, fails)
+    with pytest.raises(OSError, match="no disk"):
+        log.sync()
+    assert anew == {begin: stored[begin:end]}
+    log.append(b"more")
+    log.sync()
+    log.close()
+    assert path.read_bytes()[:end] == stored
+
+
+def test_a_segment_that_is_full_before_its_sync_fails_is_synced_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sync waits in another thread meanwhile."""
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+
+    def failing(_number: int) -> None:
+        log.roll()
+        raise OSError(errno.EIO, "no disk")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", failing)
+        with pytest.raises(OSError, match="no disk"):
+            log.sync()
+    names = synced(monkeypatch)
+    log.sync()
+    assert "x-00000000.log" in names
+    log.close()
+
+
+def test_a_log_is_durable_after_a_sync_also_where_another_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another thread was about to make durable was handed out."""
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+    names: list[str] = []
+    fsync = os.fsync
+
+    def begun(_number: int) -> None:
+        monkeypatch.setattr(os, "fsync", fsync)
+        again = synced(monkeypatch)
+        log.sync()
+        names.extend(again)
+
+    monkeypatch.setattr(os, "fsync", begun)
+    log.sync()
+    assert names == ["x-00000000.log", tmp_path.name]
     log.close()
 
 
