@@ -195,6 +195,9 @@ class Seen:
         self._finish_writing()
         self.freeze(facts, before)
         self._finish_writing()
+        if self.store.behind:
+            before()
+            self.store.commit(self.store.runs, facts)
 
     def _finish_writing(self) -> None:
         if job := self._jobs.pop("write", None):
@@ -214,13 +217,13 @@ class Seen:
         try:
             run = yield from self.store.written(keys)
             yield self.store.later(before)
-            self._frozen = None  # else they were counted twice
-            yield from self.store.add(run, facts)
         except OSError:
             self._newest.add(keys)
             raise
         finally:
             self._frozen = None
+        # Of the store from here on, whether or not the manifest can be replaced: else they were counted twice.
+        yield from self.store.add(run, facts)
 
     def _merge(self, runs: Sequence[Run]) -> Work:
         try:

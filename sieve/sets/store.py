@@ -47,6 +47,12 @@ class RunStore:
         self._planned = self.facts
         self._next: int = manifest["next"]
         self.runs: list[Run] = [self._open(name, count) for name, count in manifest["runs"]]
+        self._named = self.runs
+
+    @property
+    def behind(self) -> bool:
+        """Whether the manifest lacks a run, as after one that could not be replaced. The next one has it."""
+        return self._named is not self.runs
 
     def __len__(self) -> int:
         return sum(map(len, self.runs))
@@ -87,13 +93,13 @@ class RunStore:
 
         The runs count from now on, since their files are whole; the facts only when the manifest stands.
         """
-        self.runs = list(runs)
+        self.runs = named = list(runs)
         self._planned = together = {**self._planned, **facts}
         content = _manifest(runs, self._next, together)
         self._step("manifest")
         yield self.later(lambda: replace(self.folder / MANIFEST, content, durable=self._durable))
         self._step("manifest committed")
-        self.facts = {**self.facts, **facts}
+        self.facts, self._named = {**self.facts, **facts}, named
 
     def write(self, keys: Fingerprints, facts: dict[str, Any]) -> Work:
         """A job: store ascending distinct `keys` as a run and commit it with `facts`."""

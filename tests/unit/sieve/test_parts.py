@@ -37,6 +37,10 @@ def random_keys(count: int, seed: int = 1) -> Fingerprints:
     return np.random.default_rng(seed).integers(0, 2**64 - 1, count, dtype=np.uint64)
 
 
+def full_disk(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "no space left")
+
+
 def test_fingerprints_are_xxh3_and_seeded() -> None:
     assert fingerprint("") == 0x2D06800538D394C2
     assert fingerprint("http://a/") != fingerprint("http://a/", 1)
@@ -290,13 +294,40 @@ def test_a_failed_write_keeps_its_keys_in_memory(tmp_path: Path, monkeypatch: py
     keys = random_keys(20)
     seen.screen(keys)
     seen.admit(keys)
-    monkeypatch.setattr(store, "_committed", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+    monkeypatch.setattr(RunWriter, "finish", full_disk)
     with pytest.raises(OSError, match="no space"):
         seen.settle({})
     assert not seen.unknown(seen.snapshot(), np.sort(keys)).any()
     monkeypatch.undo()
     seen.settle({})
     assert len(store) == 20
+    seen.close()
+
+
+def test_keys_whose_manifest_failed_are_counted_once_and_named_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were in the run and in memory, and with the next manifest in two runs."""
+    seen = Seen(RunStore(tmp_path, durable=False), SeenConfig(run_keys=10))
+    keys, later = np.split(random_keys(30), [20])
+    seen.screen(keys)
+    seen.admit(keys)
+    done: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setattr("sieve.sets.store.replace", full_disk)
+        with pytest.raises(OSError, match="no space"):
+            seen.settle({"epoch": 1})
+    assert len(seen) == 20
+    assert not seen.unknown(seen.snapshot(), np.sort(keys)).any()
+    assert seen.store.facts == {}, "it does not stand"
+    seen.settle({"epoch": 1}, lambda: done.append("what must be done before"))
+    assert len(RunStore(tmp_path)) == len(seen) == 20
+    assert (RunStore(tmp_path).facts, done) == ({"epoch": 1}, ["what must be done before"])
+    seen.settle({"epoch": 2})
+    assert RunStore(tmp_path).facts == {"epoch": 1}, "once is enough"
+    seen.admit(later)
+    seen.settle({"epoch": 2})
+    assert len(RunStore(tmp_path)) == len(seen) == 30
     seen.close()
 
 
@@ -381,9 +412,6 @@ def test_a_full_disk_that_has_room_again_is_written_to(tmp_path: Path, monkeypat
             done.set_exception(error)
         return done
 
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "no space left")
-
     monkeypatch.setattr(RunStore, "later", later)
     seen = Seen(RunStore(tmp_path), SeenConfig(run_keys=10))
     keys = random_keys(20)
@@ -391,12 +419,11 @@ def test_a_full_disk_that_has_room_again_is_written_to(tmp_path: Path, monkeypat
     seen.admit(keys)
     seen.freeze({})
     with monkeypatch.context() as patched:
-        patched.setattr("sieve.sets.store.replace", full)
+        patched.setattr("sieve.sets.store.replace", full_disk)
         with pytest.raises(OSError, match="no space"):
             seen.work(1000)
     for _ in range(3):
         seen.work(1000)
-    assert seen.full
     seen.settle({})
     seen.close()
     again = Seen(RunStore(tmp_path), SeenConfig())
