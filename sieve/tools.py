@@ -50,12 +50,19 @@ def folder_stats(folder: Path) -> dict[str, Any]:
     """Bytes of the store in `folder`, and what its manifest says."""
     manifest = load(folder / MANIFEST)
     found: dict[str, Any] = {"folder": str(folder)}
-    found["bytes"] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    found["bytes"] = sum(_size(path) for path in folder.rglob("*"))
     if manifest is not None:
         found["runs"] = len(manifest["runs"])
         found["stored"] = sum(count for _, count in manifest["runs"])
         found["facts"] = manifest["facts"]
     return found
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:  # a run that a running sieve has merged meanwhile
+        return 0
 
 
 def fleet_stats(sieve: RedisSieve) -> dict[str, Any]:

@@ -81,6 +81,24 @@ def test_runs_that_are_merged_during_a_check_are_not_called_missing(
         assert list(check(folder)) == []
 
 
+def test_figures_are_told_of_a_store_whose_runs_are_merged_meanwhile(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`scrapy sieve stats` of a running crawl ended with a traceback."""
+    run, is_file = run_of(folder), Path.is_file
+
+    def merged_then(path: Path) -> bool:
+        there = is_file(path)
+        if path == run:
+            run.unlink()
+        return there
+
+    monkeypatch.setattr(Path, "is_file", merged_then)
+    found = folder_stats(folder)
+    assert found["stored"] == len(URLS)
+    assert 0 < found["bytes"] < 8 * len(URLS)
+
+
 def test_a_flipped_bit_is_named_and_costs_one_block(folder: Path) -> None:
     flip(run_of(folder), HEAD_BYTES + 8 * (BLOCK_KEYS + 5))
     with pytest.raises(DamagedError, match="block 1"):
