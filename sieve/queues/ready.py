@@ -2,11 +2,11 @@
 
 One log holds the admitted URLs with their fingerprints: it is the queue and, until they are in a run, the record that
 they are known. A record is either prompt (its URLs were certainly new and were admitted on arrival) or late (they had
-to wait for a flush). Prompt records are in order of arrival; a late record is merged in by its arrival numbers.
+to wait for a flush). Each of the two kinds is in order of arrival; they are merged by their arrival numbers.
 
 The acknowledged position is the last record of a small log (replacing a file by another costs ten times an append): the
-place among the prompt records and, for each late record that is not used up, how many of its URLs were taken. It is
-made durable at each flush; a power cut, unlike kill -9, may repeat what was handed out since.
+place among the prompt records, that of the first late one that is not used up, and how many URLs of either were taken.
+It is made durable at each flush; a power cut, unlike kill -9, may repeat what was handed out since.
 """
 
 from __future__ import annotations
@@ -70,10 +70,11 @@ class ReadyQueue:
         position = self._last_position()
         self._place = Place(*position["prompt"])
         self._read: int = position["read"]
-        self._saved_end = Place(*position["end"])
-        self._late_read: dict[Place, int] = {Place(*place): read for place, read in position["late"]}
+        late, read = min(position["late"], default=(position["end"], 0))
+        self._late_place, self._late_read = Place(*late), int(read)
         self._prompt: _Row | None = None
-        self._late: dict[Place, _Row | int] = {}
+        self._late: _Row | None = None
+        self._later: deque[tuple[Place, int]] = deque()  # late records behind that one, and their first numbers
         self._written: deque[_Row] = deque()  # prompt records without a gap, the oldest that are not read
         self._left_out = False  # whether later ones are in the log alone
         self._acknowledged = True
@@ -86,11 +87,11 @@ class ReadyQueue:
 
     def recover(self, stored: Place) -> Iterator[Fingerprints]:
         """Read the log after opening: finds the late records, gives the fingerprints of records from `stored` on."""
-        for record in self._log.records(min(stored, self._place, self._saved_end, *self._late_read)):
+        for record in self._log.records(min(stored, self._place, self._late_place)):
             kind, numbers, batch = _parse(record.body)
             self.next_number = max(self.next_number, int(numbers.max()) + 1)
-            if kind == _LATE and (record.place in self._late_read or record.place >= self._saved_end):
-                self._late[record.place] = int(numbers[self._late_read.get(record.place, 0)])
+            if kind == _LATE and record.place >= self._late_place:
+                self._later.append((record.place, int(numbers[self._late_read_of(record.place)])))
             if record.place >= stored:
                 yield batch.keys
 
@@ -105,8 +106,8 @@ class ReadyQueue:
             self._written.append(_Row(place, self._log.end, numbers, batch.items()))
 
     def append_late(self, numbers: Numbers, batch: Batch) -> None:
-        """Add URLs that had to wait, in ascending order of their arrival numbers."""
-        self._late[self._log.append(_body(_LATE, numbers, batch))] = int(numbers[0])
+        """Add URLs that had to wait, in ascending order of their arrival numbers, above all late ones before."""
+        self._later.append((self._log.append(_body(_LATE, numbers, batch)), int(numbers[0])))
 
     def read(self, limit: int | None) -> list[Item]:
         """Take up to `limit` URLs out, oldest arrival first."""
@@ -124,21 +125,19 @@ class ReadyQueue:
             out += row.items[row.read : row.read + count]
             row.read += count
             self._acknowledged = False
-            if not row.left and row is not self._prompt:
-                del self._late[row.place]
+            if not row.left and row is self._late:
+                self._late = None
         return out
 
     def acknowledge(self, next_number: int) -> None:
         """What was read is not to come again, whatever happens; `next_number` is the next arrival number."""
         if self._acknowledged:
             return
-        row = self._prompt
-        late = [(tuple(row.place), row.read) for row in self._late.values() if isinstance(row, _Row)]
-        late += [(tuple(place), self._late_read.get(place, 0)) for place, row in self._late.items() if type(row) is int]
+        row, late = self._prompt, self._oldest_late()
         content = {
             "prompt": tuple(row.place if row else self._place),
             "read": row.read if row else self._read,
-            "late": late,
+            "late": [(tuple(late), self._late.read if self._late else self._late_read_of(late))] if late else (),
             "end": tuple(self._log.end),
             "next": next_number,
         }
@@ -147,13 +146,12 @@ class ReadyQueue:
             self._positions.sync()  # of the segments that go, the last may be all that a power cut would leave
             self._positions.drop_before(place.segment)
         self._acknowledged = True
-        self._saved_end = self._log.end
 
     def drop_before(self, stored: Place) -> None:
         """Delete what is taken and acknowledged, and whose fingerprints lie before `stored`."""
         if self._acknowledged:
             place = self._prompt.place if self._prompt else self._place
-            self._log.drop_before(min(stored, place, *self._late).segment)
+            self._log.drop_before(min(stored, place, self._oldest_late() or place).segment)
 
     def tidy(self, next_number: int) -> None:
         """Delete all of the log when all of it is taken and its fingerprints are in runs."""
@@ -195,31 +193,39 @@ class ReadyQueue:
         return not self._prompt.left and self._prompt.end == place
 
     def _oldest(self) -> _Row | None:
-        prompt = self._prompt_row()
-        if self._late:
-            place = min(self._late, key=self._first)
-            if prompt is None or self._first(place) < prompt.next:
-                return self._late_row(place)
+        prompt, late = self._prompt_row(), self._first_late()
+        if late is not None and (prompt is None or late < prompt.next):
+            return self._late_row()
         return prompt
 
     def _bound(self, row: _Row) -> int | None:
-        """Number of the oldest URL outside `row`."""
-        others = [self._first(place) for place in self._late if place != row.place]
-        if row is not self._prompt and self._prompt is not None and self._prompt.left:
-            others.append(self._prompt.next)
-        return min(others, default=None)
+        """Number of the oldest URL outside `row`, but for late ones behind a late row."""
+        if row is self._prompt:
+            return self._first_late()
+        return self._prompt.next if self._prompt is not None and self._prompt.left else None
 
-    def _first(self, place: Place) -> int:
-        row = self._late[place]
-        return row if isinstance(row, int) else row.next
+    def _first_late(self) -> int | None:
+        """Number of the oldest late URL."""
+        if self._late is not None:
+            return self._late.next
+        return self._later[0][1] if self._later else None
 
-    def _late_row(self, place: Place) -> _Row:
-        row = self._late[place]
-        if isinstance(row, int):
-            record = self._log.read(place)
+    def _oldest_late(self) -> Place | None:
+        if self._late is not None:
+            return self._late.place
+        return self._later[0][0] if self._later else None
+
+    def _late_read_of(self, place: Place) -> int:
+        """How many URLs of a late record the last process took."""
+        return self._late_read if place == self._late_place else 0
+
+    def _late_row(self) -> _Row:
+        if self._late is None:
+            record = self._log.read(self._later[0][0])
             _, numbers, batch = _parse(record.body)
-            row = self._late[place] = _Row(place, record.end, numbers, batch.items(), self._late_read.get(place, 0))
-        return row
+            self._late = _Row(record.place, record.end, numbers, batch.items(), self._late_read_of(record.place))
+            self._later.popleft()
+        return self._late
 
     def _prompt_row(self) -> _Row | None:
         row = self._prompt

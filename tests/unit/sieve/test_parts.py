@@ -734,6 +734,29 @@ def test_late_urls_come_out_in_their_place(tmp_path: Path) -> None:
     assert firsts == sorted(firsts)
 
 
+def test_what_is_acknowledged_costs_the_same_however_much_is_late(tmp_path: Path) -> None:
+    """Each position named all late records that were left, and each call looked at all of them."""
+    sizes = []
+    for late in (2, 200):
+        (tmp_path / str(late)).mkdir()
+        queue = ready.ReadyQueue(tmp_path / str(late))
+        assert list(queue.recover(Place(0, 0))) == []
+        urls = [f"http://h/{number}" for number in range(2 * late)]
+        for number in range(0, 2 * late, 2):
+            batch = Fingerprinter().batch(urls[number : number + 2])
+            queue.append_late(np.array([number, number + 1], np.uint64), batch)
+        assert queue.read(3) == urls[:3]
+        queue.acknowledge(2 * late)
+        sizes.append(queue._positions.end.offset)
+        queue.close()
+        again = ready.ReadyQueue(tmp_path / str(late))
+        assert len(list(again.recover(Place(0, 0)))) == late
+        assert again.read(None) == urls[3:]
+        again.acknowledge(2 * late)
+        again.close()
+    assert sizes[1] < sizes[0] + 8
+
+
 def test_what_is_taken_leaves_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the queue and of the positions in it whole segments go, as far as they are acknowledged."""
     monkeypatch.setattr(ready, "_POSITIONS_BYTES", 200)
