@@ -4,7 +4,8 @@ file.
 Guarantees
 * One journal a writer, locked (``flock``) while the writer lives; the lock falls with the process.
 * Frames are appended whole: a frame is its header (marker, kind, length, CRC-32) and its body. After a crash
-  everything up to the last whole frame is there; a torn tail is cut off.
+  everything up to the last whole frame is there; a torn tail is cut off. The marker is drawn for each journal: no page
+  can have frames in it, neither to be taken for the journal's own where it is torn, nor to make that slow to read.
 * :meth:`Journal.commit` makes all frames added before durable with one write and one fsync (group commit).
 * :meth:`Journal.rewrite` replaces the file by one with the given frames only: new file, fsync, lock, rename, folder
   fsync.
@@ -30,9 +31,9 @@ from archive.errors import ArchiveError, Damage, JournalBusy, JournalUnreadable
 from archive.storage.disk import fsync_folder, full_error, write_all
 
 _NAME = b"ulwembu-journal-"
-MAGIC = _NAME + b"1\n"
-_FRAME = struct.Struct("<2scII")
-_MARK = b"\xf6J"
+MAGIC = _NAME + b"2\n"
+_MARK_BYTES = 8
+_FRAME = struct.Struct(f"<{_MARK_BYTES}scII")
 CONFIG = b"I"
 """The writer's settings; the first frame."""
 GROUP = b"G"
@@ -118,9 +119,10 @@ def _fits(kind: bytes, values: object) -> bool:
     return all(map(isinstance, values, shape)) and all(isinstance(n, int) and n >= 0 for n in numbers)
 
 
-def _encode(kind: bytes, values: tuple[Any, ...]) -> list[bytes]:
+def encode(mark: bytes, kind: bytes, values: tuple[Any, ...]) -> list[bytes]:
+    """A frame's header and body."""
     body: bytes = msgpack.packb(values, use_bin_type=True, unicode_errors="surrogatepass")
-    return [_FRAME.pack(_MARK, kind, len(body), zlib_ng.crc32(body, kind[0])), body]
+    return [_FRAME.pack(mark, kind, len(body), zlib_ng.crc32(body, kind[0])), body]
 
 
 def _lock(descriptor: int, path: Path) -> None:
@@ -141,10 +143,11 @@ def _has_name(descriptor: int, path: Path) -> bool:
 class Journal:
     """One open, locked journal file. Not thread-safe: its writer guards it."""
 
-    def __init__(self, path: Path, descriptor: int, size: int) -> None:
+    def __init__(self, path: Path, descriptor: int, size: int, mark: bytes) -> None:
         self.path = path
         self.size = size
         self._descriptor = descriptor
+        self._mark = mark
         self._waiting: list[bytes] = []
         self._unsynced: list[bytes] = []  # in the file, and not known to be on the device
 
@@ -152,7 +155,7 @@ class Journal:
     def create(cls, path: Path, config: dict[str, Any]) -> Journal:
         """A new journal; FileExistsError when the name is taken."""
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        journal = cls(path, descriptor, 0)
+        journal = cls(path, descriptor, 0, os.urandom(_MARK_BYTES))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # one that recovers may have it for a moment
             journal._waiting.append(MAGIC)
@@ -181,15 +184,16 @@ class Journal:
                 raise JournalBusy(str(path))
             state, good = load(path)
             os.ftruncate(descriptor, good)
+            mark = os.pread(descriptor, _MARK_BYTES, len(MAGIC))
             path.with_suffix(".journal-new").unlink(missing_ok=True)
         except (OSError, ArchiveError):
             os.close(descriptor)
             raise
-        return cls(path, descriptor, good), state
+        return cls(path, descriptor, good, mark), state
 
     def add(self, kind: bytes, values: tuple[Any, ...]) -> None:
         """Append a frame in memory; :meth:`commit` writes it."""
-        self._waiting += _encode(kind, values)
+        self._waiting += encode(self._mark, kind, values)
 
     def commit(self, *, durable: bool = True) -> None:
         """Write what was added, and (``durable``) fsync. ArchiveFull: nothing of it was kept in the file, call again
@@ -223,10 +227,10 @@ class Journal:
             descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise full_error(fresh, 0, error) from error
-        parts = [MAGIC, *_encode(CONFIG, (config,))]
+        parts = [MAGIC, *encode(self._mark, CONFIG, (config,))]
         try:
             for kind, values in frames:
-                parts += _encode(kind, values)
+                parts += encode(self._mark, kind, values)
             size = write_all(descriptor, parts)
             os.fsync(descriptor)
             _lock(descriptor, fresh)
@@ -262,17 +266,18 @@ def load(path: Path) -> tuple[State, int]:
     state = State()
     if data.startswith(_NAME) and data.find(b"\n") >= 0 and not data.startswith(MAGIC):
         raise JournalUnreadable(str(path), "written by another version: its version is needed to finish the work")
+    ours = data[len(MAGIC) : len(MAGIC) + _MARK_BYTES]
     position = good = len(MAGIC) if data.startswith(MAGIC) else 0
     while position + _FRAME.size <= len(data):
         mark, kind, length, checksum = _FRAME.unpack_from(data, position)
         begin, end = position + _FRAME.size, position + _FRAME.size + length
-        within = mark == _MARK and end <= len(data)  # else the rest would be copied for each mark in a page that is cut
-        if within and zlib_ng.crc32(body := data[begin:end], kind[0]) == checksum and _applied(state, kind, body):
+        whole = mark == ours and end <= len(data)
+        if whole and zlib_ng.crc32(body := data[begin:end], kind[0]) == checksum and _applied(state, kind, body):
             if good != position:
                 state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
             position = good = end
         else:
-            position = data.find(_MARK, position + 1)
+            position = data.find(ours, position + 1)
             if position < 0:
                 break
     if not good and not MAGIC.startswith(data):
