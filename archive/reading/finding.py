@@ -20,6 +20,7 @@ _MOST_FIRST_LINE = 64
 _MOST_AHEAD = 16 << 20
 _ZEROS = bytes(8)
 """In no head, but where a file system has lost what was written."""
+_USUAL_GAP = b"\r\n\r\n"
 _WARC, _FIRST = b"WARC/", b"\nWARC/"
 _LINE_ENDS = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
 _ONCE = (b"\nWARC-Type:", b"\nWARC-Record-ID:", b"\nWARC-Date:", b"\nWARC-Target-URI:", b"\nContent-Length:")
@@ -72,11 +73,14 @@ class Finder:
     def _to_record(self) -> bool:
         """Go past the line ends between records, keeping them in ``gap``. False: nothing follows."""
         plain = self._plain
-        if plain.buffer.startswith(b"\r\n\r\nWARC/", plain.position):
-            self.gap = b"\r\n\r\n"
-            plain.position += 4
-            return True
         self.gap = b""
+        if plain.buffer.startswith(_USUAL_GAP, plain.position):
+            self.gap = _USUAL_GAP
+            plain.position += len(_USUAL_GAP)
+            if plain.position == len(plain.buffer):
+                plain.more()
+            if plain.buffer.startswith(_WARC, plain.position):
+                return True
         endless = 0
         while True:
             end = plain.after_line_ends(plain.position)

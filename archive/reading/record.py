@@ -18,8 +18,9 @@ SEGMENT = "segment"
 """Of :attr:`Record.truncated`."""
 _LINE = re.compile(rb"[^\n]*\n")
 _TYPE, _HTTP = b"\nContent-Type: ", b"application/http"
-_FINAL = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(?!1)\d", re.I)
-"""A status line (`STATUS` in `archive.messages.http`), but of no interim answer, behind which another head may come."""
+_ONE_HEAD = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(?!1)\d|(?!HTTP)[A-Z-]+[ \t]+\S", re.I)
+"""A request line, or a status line (`STATUS` in `archive.messages.http`), but of no interim answer, behind which
+another head may come."""
 _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
 _CODED = 8  # chunks of a byte take six
@@ -224,7 +225,7 @@ class Record:
         at = buffer.find(_TYPE, self.start, start)  # the first counts
         if self._stream is None and at >= 0 and buffer.startswith(_HTTP, at + len(_TYPE)):
             head_end = buffer.find(b"\n\r\n", start, end) + 3
-            if head_end > start + 3 and _FINAL.match(buffer, start, end) is not None:
+            if head_end > start + 3 and _ONE_HEAD.match(buffer, start, end) is not None:
                 return buffer[head_end:end] if buffer.find(b"\n\n", start, head_end) < 0 else self._slow_payload()
         return self._slow_payload()
 

@@ -262,15 +262,15 @@ class Unpacked:
         source = self._source
         while True:
             source.hold()
-            if source.peek(2) != kind.magic[:2]:
+            if not kind.starts(source):
                 kind.skip_filler(source)
                 source.hold()
-            if not source.peek(1):
-                return
-            if kind.starts(source):
-                yield from self._unit(kind)
-            else:
-                self._resync(kind, source.position, f"no {kind.name} unit begins here")
+                if not source.peek(1):
+                    return
+                if not kind.starts(source):
+                    self._resync(kind, source.position, f"no {kind.name} unit begins here")
+                    continue
+            yield from self._unit(kind)
 
     def _report(self, offset: int, reason: str, lost: int = 0) -> Damage:
         damage = Damage(self._path, offset, -1, reason, lost)

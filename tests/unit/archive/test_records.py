@@ -91,13 +91,20 @@ def test_a_payload_begins_behind_the_first_empty_line(end: bytes) -> None:
     assert response.payload() == response.body() == payload
 
 
-@pytest.mark.parametrize("line", [b"HTTP/1.0 O12 0K", b"HTTP/1.1200"])
+@pytest.mark.parametrize("line", [b"HTTP/1.0 O12 0K", b"HTTP/1.1200", b"GET", b"GET ", b"\xff GET /"])
 def test_a_block_without_a_status_line_is_payload_from_its_beginning(line: bytes) -> None:
     block = line + b"\r\nContent-Type: text/html\r\n\r\n<p>"
     fields = [("WARC-Type", "response"), ("Content-Type", "application/http;msgtype=response")]
     response = memory_record(build_record("1.1", fields, block))
     assert response.http is None
     assert response.payload() == response.body() == block
+
+
+@pytest.mark.parametrize("line", [b"POST /a HTTP/1.1", b"M-SEARCH * HTTP/1.1", b"get\t/", b"\r\nPOST /a HTTP/1.1"])
+def test_what_a_request_carries_begins_behind_its_head(line: bytes) -> None:
+    fields = [("WARC-Type", "request"), ("Content-Type", "application/http;msgtype=request")]
+    request = memory_record(build_record("1.1", fields, line + b"\r\nHost: a.test\r\n\r\na=b\r\n\r\nc"))
+    assert request.payload() == request.body() == b"a=b\r\n\r\nc"
 
 
 def test_of_two_content_types_the_first_counts_for_the_payload_too() -> None:
@@ -108,7 +115,7 @@ def test_of_two_content_types_the_first_counts_for_the_payload_too() -> None:
     assert resource.payload() == block
 
 
-@pytest.mark.parametrize("status", [b"HTTP/1.1 100 Continue", b"HTTP/2 103 Early Hints", b"HTTP/1.1  100 "])
+@pytest.mark.parametrize("status", [b"HTTP/1.1 100 Continue", b"HTTP/2 103 Hints", b"HTTP/1.1  100 ", b"HTTP 100"])
 def test_a_payload_begins_behind_interim_answers(tmp_path: Path, status: bytes) -> None:
     interim, payload = status + b"\r\n\r\n", b"<p>"
     head = b"HTTP/1.x 200 OK\r\nContent-Type: text/html\r\n\r\n"
