@@ -571,3 +571,29 @@ def test_an_address_may_end_as_a_record_begins() -> None:
     records, reader = read(record * 2)
     assert [one.url for one in records] == ["http://h/WARC/1.0"] * 2
     assert not reader.damages
+
+
+@pytest.mark.parametrize("kind", ["xz", "gz", "zst"])
+def test_a_record_behind_one_that_ends_early_has_its_own_place(kind: str) -> None:
+    """By which it is looked up."""
+    (first, *_), (second, *_), *_ = groups()
+    units = stored(kind, [[first.replace(b"Content-Length: ", b"Content-Length: 9", 1)], [second]])
+    records, _ = read(b"".join(units))
+    assert [record.damage is None for record in records] == [False, True]
+    assert [(record.offset, record.inner) for record in records] == [(0, 0), (len(units[0]), 0)]
+
+
+def test_a_record_without_content_is_sound() -> None:
+    records, reader = read(plain_record(b"") + plain_record(b"x"))
+    assert [(record.block(), record.damage) for record in records] == [(b"", None), (b"x", None)]
+    assert not reader.damages
+
+
+def test_damage_says_in_which_file_it_is_also_where_that_was_open(tmp_path: Path) -> None:
+    path = tmp_path / "x.warc"
+    path.write_bytes(b"no archive")
+    with path.open("rb") as file:
+        for source, name in ((file, str(path)), (path, str(path)), (io.BytesIO(b"no archive"), "<stream>")):
+            reader = Reader(source)
+            assert list(reader) == []
+            assert {damage.path for damage in reader.damages} == {name}
