@@ -330,6 +330,17 @@ def test_a_length_beyond_the_file_takes_no_other_record_in(kind: str, digits: by
     assert "ends early" in reader.damages[0].reason
 
 
+@pytest.mark.parametrize("within", [1, 4, 9, 13])
+def test_a_length_beyond_the_file_takes_no_other_record_in_wherever_the_file_is_parted(within: int) -> None:
+    lie = b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 99999999\r\n\r\n"
+    block = b"x" * ((256 << 10) - within - len(lie) - 4) + b"\r\n"
+    reader = Reader(io.BytesIO(lie + block + b"\r\n" + plain_record(b"next") + lie + block))
+    assert [record.block() for record in reader] == [block, b"next", block]
+    assert [damage.reason for damage in reader.damages] == [
+        f"the record ends early: {len(block)} of 99999999 bytes"
+    ] * 2
+
+
 def large(coding: bytes, payload: bytes) -> bytes:
     """A record whose block is streamed."""
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n" + coding + b"\r\n" + payload
@@ -597,3 +608,10 @@ def test_damage_says_in_which_file_it_is_also_where_that_was_open(tmp_path: Path
             reader = Reader(source)
             assert list(reader) == []
             assert {damage.path for damage in reader.damages} == {name}
+
+
+def test_a_large_record_that_was_passed_over_is_damaged_where_its_unit_is() -> None:
+    """Also where all of it came out, and only the checksum behind it is wrong."""
+    unit = gzip.compress(plain_record(bytes(17 << 20)), 1)
+    records, reader = read(unit[:-8] + bytes(4) + unit[-4:] + gzip.compress(plain_record(b"x")))
+    assert [record.damage for record in records] == [*reader.damages, None]
