@@ -594,6 +594,15 @@ def test_a_record_behind_one_that_ends_early_has_its_own_place(kind: str) -> Non
     assert [(record.offset, record.inner) for record in records] == [(0, 0), (len(units[0]), 0)]
 
 
+def test_what_is_sound_behind_junk_in_a_broken_unit_is_given() -> None:
+    (first, *_), (second, *_), *_ = groups()
+    unit = gzip.compress(b"junk\r\n" + first + second)
+    records, reader = read(unit[:-8] + bytes(8) + gzip.compress(second))
+    assert [record.raw_head + record.block() + b"\r\n\r\n" for record in records] == [first, second, second]
+    assert sound(records) == {first.removesuffix(b"\r\n\r\n"), second.removesuffix(b"\r\n\r\n")}
+    assert len(reader.damages) == 2
+
+
 def test_a_record_without_content_is_sound() -> None:
     records, reader = read(plain_record(b"") + plain_record(b"x"))
     assert [(record.block(), record.damage) for record in records] == [(b"", None), (b"x", None)]

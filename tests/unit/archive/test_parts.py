@@ -544,6 +544,16 @@ def test_arc_lines() -> None:
         assert (headers.get("WARC-Date"), length, sound) == ("2014-03-01T00:00:00Z", 12, True)
 
 
+@pytest.mark.parametrize("rest", [b"text/html 12", b"text/html 200 - - 4096 x.arc.gz 12"])
+@pytest.mark.parametrize("url", ["http://e.example/", "http://e.example/a b c d e f g h", "dns:e.example"])
+def test_arc_lines_of_either_version(url: str, rest: bytes) -> None:
+    headers, length, sound = parse_line(url.encode() + b" 1.2.3.4 20140301000000 " + rest + b"\n")
+    assert (headers.get("WARC-Target-URI"), headers.get("WARC-IP-Address")) == (url, "1.2.3.4")
+    assert (headers.get("WARC-Date"), length, sound) == ("2014-03-01T00:00:00Z", 12, True)
+    media = "application/http;msgtype=response" if url.startswith("http") else "text/html"
+    assert headers.get("Content-Type") == media
+
+
 def test_odd_dates_and_addresses_in_arc_lines() -> None:
     headers, length, sound = parse_line(b"http://e.example/ 20140301000000 1.2.3.4 text/html 12\n")
     assert (headers.get("WARC-IP-Address"), headers.get("WARC-Date")) == ("1.2.3.4", "2014-03-01T00:00:00Z")

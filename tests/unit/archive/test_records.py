@@ -107,6 +107,28 @@ def test_what_a_request_carries_begins_behind_its_head(line: bytes) -> None:
     assert request.payload() == request.body() == b"a=b\r\n\r\nc"
 
 
+@pytest.mark.parametrize("kind", ["resource", "metadata", "conversion"])
+def test_a_text_that_begins_like_a_request_is_payload_from_its_beginning(kind: str) -> None:
+    block = b"Sawubona mhlaba\r\n\r\nUnjani?"
+    fields = [("WARC-Type", kind), ("WARC-Target-URI", "http://a.test/x"), ("Content-Type", "text/plain")]
+    record = memory_record(build_record("1.1", fields, block))
+    assert record.payload() == record.body() == block
+
+
+def test_an_answer_whose_record_does_not_say_what_it_is_has_its_head_taken_off() -> None:
+    fields = [("WARC-Type", "response"), ("WARC-Target-URI", "http://a.test/x")]
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUnjani?"
+    record = memory_record(build_record("1.1", fields, block))
+    assert (record.payload(), record.media_type) == (b"Unjani?", "text/plain")
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", " \t "])
+def test_a_field_that_goes_on_in_the_next_line_is_whole(blank: str) -> None:
+    fields = [("WARC-Type", "resource"), ("WARC-Profile", f"one\r\n{blank}two"), ("WARC-Date", "x")]
+    record = memory_record(build_record("1.1", fields, b""))
+    assert record.field("WARC-Profile") == record.headers.get("WARC-Profile") == "one two"
+
+
 def test_of_two_content_types_the_first_counts_for_the_payload_too() -> None:
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>"
     fields = [("WARC-Type", "resource"), ("Content-Type", "text/plain"), ("Content-Type", "application/http")]
