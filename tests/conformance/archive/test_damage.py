@@ -366,6 +366,13 @@ def test_of_a_large_block_no_more_is_read_than_is_wanted() -> None:
         assert not record.whole()
 
 
+def test_a_large_answer_whose_coding_breaks_off_says_so() -> None:
+    """As far as it has been read."""
+    data = large(b"Transfer-Encoding: chunked\r\n", b"fffffff\r\n" + bytes(17 << 20))
+    for limit, whole in ((32 << 20, False), (10, True)):
+        assert [record.unpacked(limit)[1] for record in Reader(io.BytesIO(data))] == [whole]
+
+
 def test_large_payloads_are_given_whole(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     payload = b"0123456789" * (2 << 20)
     (tmp_path / "x.warc").write_bytes(large(b"", payload))
