@@ -187,6 +187,17 @@ def test_segments_are_put_together_up_to_a_size(monkeypatch: pytest.MonkeyPatch)
         assert blocks == [whole if limit == len(whole) else parts[0], *parts[1:]] * 2
 
 
+@pytest.mark.parametrize("broken", [0, 1])
+def test_segments_of_which_one_is_in_doubt_are_not_put_together(broken: int) -> None:
+    parts = [b"HTTP/1.1 200 OK\r\n\r\na", b"b"]
+    units = [gzip.compress(segment(number, part, 21 * (number == 2))) for number, part in enumerate(parts, 1)]
+    for wrong in (False, True):
+        if wrong:
+            units[broken] = units[broken][:-8] + bytes(4) + units[broken][-4:]  # its checksum
+        records = list(joined(Reader(io.BytesIO(b"".join(units)))))
+        assert [record.block() for record in records] == [parts[0] if wrong else b"".join(parts), parts[1]]
+
+
 def test_a_segment_that_is_all_is_whole(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     block = b"HTTP/1.1 200 OK\r\n\r\n" + PAYLOAD
     (tmp_path / "x.warc").write_bytes(segment(1, block, len(block)))
