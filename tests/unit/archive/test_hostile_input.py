@@ -73,6 +73,16 @@ def test_is_read_at_once(read: Callable[[], object]) -> None:
     read()
 
 
+def test_a_head_without_end_takes_little_memory() -> None:
+    data = b"WARC/1.0\r\n" + b"a: b\r\n" * (4 << 20)
+    tracemalloc.start()
+    try:
+        assert _records(data) == 0
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def test_long_heads_and_lines_are_read() -> None:
     head = b"WARC/1.0\r\nA: " + b"a" * 100_000 + b"\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
     assert [record.block() for record in Reader(io.BytesIO(head * 3))] == [b"x"] * 3
