@@ -179,12 +179,12 @@ class PoliteClient:
         rules = await self._rules(home, host)
         if host.robots is not None and urlsplit(url).path == "/robots.txt":
             return host.robots, ""
+        if host.delay_s > self._most_crawl_delay_s:  # for which its robots.txt may not have been asked, either
+            return Fetched(url, 0, problem="crawl_delay_too_long"), ""
         if host.robots is not None and host.robots.problem and not host.robots.status:
             return Fetched(url, 0, problem=host.robots.problem), ""
         if not rules.allowed(url):
             return Fetched(url, 0, problem="robots_denied"), ""
-        if host.delay_s > self._most_crawl_delay_s:
-            return Fetched(url, 0, problem="crawl_delay_too_long"), ""
         return await self._ask(url, host, captures)
 
     async def _rules(self, home: str, host: _Host) -> Rules:
@@ -211,7 +211,7 @@ class PoliteClient:
         asks_to_wait = record.kind == "disallow" and there.told > now
         host.again = there.told if asks_to_wait else now + self._robots_age_s
         rules = Rules.of(record, self._token)
-        is_own_there = urlsplit(fetched.url).path == "/robots.txt"
+        is_own_there = fetched.url == f"{authority(fetched.url)}/robots.txt"
         if record.kind != "disallow":  # what cannot be had takes back no delay
             for one in (host, there) if is_own_there else (host,):
                 one.delay_s = rules.crawl_delay() or 0.0
@@ -222,7 +222,8 @@ class PoliteClient:
         self, url: str, host: _Host, captures: list[Capture], *, robots: bool = False
     ) -> tuple[Fetched, str]:
         async with host.lock:
-            if host.due - uptime_s() > max(_LONGEST_WAIT_S, self._pause_s(host)):
+            asked_s = min(host.delay_s, self._most_crawl_delay_s)
+            if host.due - uptime_s() > max(_LONGEST_WAIT_S, self._delay_s, asked_s, host.own_s):
                 return Fetched(url, 0, problem="resting"), ""
             await host.wait()
             if self._opted_out.against(url):  # by now; or a robots.txt has moved there

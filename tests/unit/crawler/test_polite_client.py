@@ -294,3 +294,37 @@ def test_rules_that_have_moved_are_read_as_those_that_have_not() -> None:
         assert fetch(f"{home}/private/").problem == "robots_denied"
         assert fetch(f"{home}/public").problem == "too_large"
     assert asked == ["/robots.txt", "/moved.txt", "/public"]
+
+
+def test_a_long_crawl_delay_of_a_robots_txt_that_has_moved_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from http to https: that host's own robots.txt would come after it."""
+    monkeypatch.setattr(polite_client, "_LONGEST_WAIT_S", 0.1)
+    settings = given(FRONTIER_DELAY_S=0, FRONTIER_MAX_CRAWL_DELAY_S=0.2)
+    with (
+        answering(lambda _: b"User-agent: *\nCrawl-delay: 2\n") as (home, asked),
+        answering(lambda path: (302, {"Location": home + path})) as (other, _),
+        BlockingFetch(settings) as fetch,
+    ):
+        begun = time.monotonic()
+        assert [fetch(f"{host}/page").problem for host in (other, home)] == ["crawl_delay_too_long"] * 2
+    assert time.monotonic() - begun < 2
+    assert asked == ["/robots.txt"]
+
+
+def test_a_file_behind_a_query_takes_back_no_crawl_delay() -> None:
+    """It is not its host's robots.txt, be it that of another host's."""
+    ended: list[float] = []
+
+    def answer(path: str) -> bytes:
+        ended.append(time.monotonic())
+        return b"User-agent: *\nCrawl-delay: 0.5\n" if path == "/robots.txt" else b""
+
+    with (
+        answering(answer) as (home, asked),
+        answering(lambda _: (302, {"Location": f"{home}/robots.txt?of=another"})) as (other, _),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        for url in (f"{home}/robots.txt", f"{other}/robots.txt", f"{home}/1", f"{home}/2"):
+            fetch(url)
+    assert asked == ["/robots.txt", "/robots.txt?of=another", "/1", "/2"]
+    assert min(later - earlier for earlier, later in pairwise(ended)) >= 0.5
