@@ -41,6 +41,7 @@ from sieve.urls import authority
 
 _MOST_HOSTS = 2000
 _MOST_FEEDS_A_PAGE = 5
+_STDOUT = ("-", "/dev/stdout")
 _Clients = Callable[[float | None], PoliteClient]
 """Makes one, with its delay in seconds; None: as the settings say."""
 
@@ -131,7 +132,7 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
 
     def work(log: Log, clients: _Clients) -> None:
         sources = _addresses(options.input, log)
-        if options.output != "-" and not options.test:
+        if options.output not in _STDOUT and not options.test:
             _expect_writable(Path(options.output), append=options.append)
         stays = options.append and Path(options.output).is_file()
         known = set(_words(Path(options.output)) if stays else ())
@@ -330,13 +331,13 @@ def _expect_writable(path: Path, *, append: bool) -> None:
 
 
 def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
-    if name == "-":
+    if name in _STDOUT:  # by its name, too: what a file has to which it is led stays
         with reader_may_leave():
             sys.stdout.writelines(lines)
         return
     path = Path(name)
     try:
-        # /dev/stdout into a pipe leads to no path; a link to a file stays one
+        # /dev/fd/3 into a pipe leads to no path; a link to a file stays one
         _write_file(path.resolve() if path.is_file() or not path.exists() else path, "".join(lines), append=append)
     except OSError as error:
         error.filename = name  # to write does not say of which file

@@ -188,11 +188,26 @@ def test_that_links_cannot_be_written_is_known_before(tmp_path: Path, monkeypatc
             _expect_writable(wrong, append=False)
 
 
-def test_links_go_where_a_shell_has_led_standard_output() -> None:
-    code = "from crawler.collector import _write; _write('/dev/stdout', ['a\\n'], append=False)"
-    root = Path(__file__).parents[3]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "a\n", "")
+@pytest.mark.parametrize(
+    ("led", "said", "kept"),
+    [
+        ("| cat", "b\n", "a\n"),
+        ("> links", "", "b\n"),
+        (">> links", "", "a\nb\n"),
+        ("| (exec <&-; cat links)", "a\n", "a\n"),
+    ],
+)
+def test_links_go_where_a_shell_has_led_standard_output(led: str, said: str, kept: str, tmp_path: Path) -> None:
+    """What a file has already stays, and a reader may leave."""
+    (tmp_path / "links").write_text("a\n")
+    code = "from crawler.collector import _write; _write('/dev/stdout', ['b\\n'], append=False)"
+    shell = f'set -o pipefail; {sys.executable} -c "{code}" {led}'
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    done = subprocess.run(
+        ["bash", "-c", shell], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+    assert (tmp_path / "links").read_text() == kept
 
 
 class Web:
