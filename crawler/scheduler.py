@@ -90,17 +90,15 @@ class FrontierScheduler(BaseScheduler):
         False for what is no http or https URL, not a plain GET, or cannot be kept (own_requests): Scrapy counts it as
         dropped.
         """
-        if request.method != "GET" or request.body:
-            logger.warning("Not fetched: %s %s; the frontier keeps URLs only", request.method, request.url)
-            return False
+        fault, url = "", ""
         try:
             url = canonicalize(request.url)
         except ValueError as error:
-            logger.warning("Not fetched: %s", error)
-            return False
-        if (port := bad_port(url)) is not None:
-            logger.warning("Not fetched: %s: port %d is none of a web server", request.url, port)
-            return False
+            fault = str(error)
+        if request.method != "GET" or request.body:
+            fault = f"{request.method} {request.url}; the frontier keeps URLs only"
+        elif (port := bad_port(url)) is not None:
+            fault = f"{request.url}: port {port} is none of a web server"
         parent = lease_of(request)  # of the page that the request was made from
         again = parent is not None and canonicalize(parent.url) == url
         if parent is not None and "finding" not in request.meta:
@@ -108,6 +106,9 @@ class FrontierScheduler(BaseScheduler):
             capture = request.meta.get("capture")
             judged = _finding_of_replaced(parent, capture, self._worker.stores.frontier.date_ms, again=again)
             self._end(parent, parent.url, judged, capture)
+        if fault:
+            logger.warning("Not fetched: %s", fault)
+            return False
         # A page that links to itself asks for nothing: the sieve knows it, whatever of its `meta` was copied.
         if again and (request.dont_filter or "finding" not in request.meta):
             logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)

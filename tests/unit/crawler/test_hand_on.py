@@ -90,6 +90,17 @@ def test_a_request_in_place_of_an_answer_ends_the_lease_and_asks_for_no_url_agai
     assert worker.enqueue.called is new
 
 
+@pytest.mark.parametrize(
+    ("url", "method"), [("http://a.example/1", "POST"), ("ftp://a.example/", "GET"), ("http://a.example:22/", "GET")]
+)
+def test_a_request_that_nobody_may_send_ends_the_lease_in_place_of_whose_answer_it_came(url: str, method: str) -> None:
+    """Else the page would be asked for again and again, as its lease runs out."""
+    worker, lease = Mock(), page(1).meta["lease"]
+    assert not FrontierScheduler(worker).enqueue_request(Request(url, method=method, meta={"lease": lease}))
+    ((ended, finding, _),) = [call.args for call in worker.finish.call_args_list]
+    assert (ended, finding.result) == (lease, "protocol")
+
+
 def test_a_request_has_its_own_errback_and_a_copy_of_its_pages_that_of_the_spider() -> None:
     spider, worker = Own(), Mock()
     scheduler = FrontierScheduler(worker)
