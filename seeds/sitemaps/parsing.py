@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from urllib.parse import SplitResult, urlsplit
 
 from seeds import feeds
 from seeds.markup.encodings import narrowed
@@ -41,11 +42,13 @@ def parse(
     *,
     content_type: str | None = None,
     newer_than_ms: int | None = None,
+    own_place: bool = False,
 ) -> Sitemap:
     """The sitemap in `body`, plain or gzip; raises SitemapError.
 
-    With `newer_than_ms` entries known to be older are left out (those without a date stay). Addresses may lead
-    anywhere, since the crawl's scope decides, and not only below the sitemap's own folder.
+    With `newer_than_ms` entries known to be older are left out (those without a date stay). With `own_place` only
+    addresses on the sitemap's own host and below its own folder are kept, as the protocol demands of a sitemap nobody
+    vouches for; by default they may lead anywhere and the crawl's scope decides.
     """
     text = narrowed(unpack(body)).lstrip(b"\xef\xbb\xbf \t\r\n\x00")
     root = _ROOT.search(text[:65536])
@@ -58,7 +61,7 @@ def parse(
     else:
         sitemap = parse_xml(text, url)
     dropped: Counter[str] = Counter()
-    entries = _sifted(sitemap.entries, newer_than_ms, dropped)
+    entries = _sifted(sitemap.entries, url if own_place else "", newer_than_ms, dropped)
     return replace(sitemap, entries=tuple(entries), dropped=dict(dropped))
 
 
@@ -122,9 +125,13 @@ def _feed(text: bytes, url: str, content_type: str | None) -> Sitemap:
     return Sitemap("urlset", form, tuple(found), feed.rescued)
 
 
-def _sifted(found: Sequence[SitemapEntry], newer_than_ms: int | None, dropped: Counter[str]) -> list[SitemapEntry]:
+def _sifted(
+    found: Sequence[SitemapEntry], place: str, newer_than_ms: int | None, dropped: Counter[str]
+) -> list[SitemapEntry]:
     kept: list[SitemapEntry] = []
     places: dict[str, int] = {}
+    own = urlsplit(place)
+    folder = own.path.rpartition("/")[0] + "/"
     for entry in found:
         dated = entry.dated_ms
         if len(kept) >= MAX_ENTRIES:
@@ -132,6 +139,8 @@ def _sifted(found: Sequence[SitemapEntry], newer_than_ms: int | None, dropped: C
         elif entry.loc in places:
             dropped["repeated"] += 1
             kept[places[entry.loc]] = _agreed(kept[places[entry.loc]], entry)
+        elif place and not _is_below(entry.loc, own, folder):
+            dropped["elsewhere"] += 1
         elif newer_than_ms is not None and dated is not None and dated < newer_than_ms:
             dropped["older"] += 1
         else:
@@ -145,3 +154,8 @@ def _agreed(first: SitemapEntry, again: SitemapEntry) -> SitemapEntry:
     if first.news is None or again.news is None or first.news.published[:10] == again.news.published[:10]:
         return first
     return replace(first, news=replace(first.news, published=""))
+
+
+def _is_below(loc: str, own: SplitResult, folder: str) -> bool:
+    parts = urlsplit(loc)
+    return parts.netloc.lower() == own.netloc.lower() and (parts.path or "/").startswith(folder)
