@@ -271,11 +271,14 @@ def load(path: Path) -> tuple[State, int]:
     while position + _FRAME.size <= len(data):
         mark, kind, length, checksum = _FRAME.unpack_from(data, position)
         begin, end = position + _FRAME.size, position + _FRAME.size + length
-        whole = mark == ours and end <= len(data)
+        # Right behind a whole frame no page begins: a marker that is damaged there costs nothing.
+        whole = (mark == ours or position == good) and end <= len(data)
         if whole and zlib_ng.crc32(body := data[begin:end], kind[0]) == checksum and _applied(state, kind, body):
             if good != position:
                 state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
-            position = good = end
+            position, good, ours = end, end, mark
+        elif not any(ours):  # lost by a disk: each zero would be looked at for one
+            break
         else:
             position = data.find(ours, position + 1)
             if position < 0:
