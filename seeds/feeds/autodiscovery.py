@@ -69,8 +69,7 @@ def discover(html: bytes, url: str, content_type: str | None = None) -> list[str
     tree = LexborHTMLParser(parsable(html[:_PAGE_BYTES], content_type), options=LexborDocumentOptions.WO_EVENTS)
     base = _base(tree, url)
     found = list(_alternates(tree)) or list(_anchors(tree))
-    absolute = (_join(base, href) for href in found)
-    unique = list(dict.fromkeys(link for link in absolute if link))
+    unique = list(dict.fromkeys(link for href in found if (link := _join(base, href))))
     unique.sort(key=lambda link: bool(_COMMENTS.search(link)))
     return unique[:_MOST]
 
