@@ -4,10 +4,10 @@ Guarantees, for one process: only addresses that the guard allows are connected 
 (RFC 9309, read before the first request to a host, and anew each ROBOTS_MAX_AGE_S) denies or that has opted out
 (crawler/console/opted_out.py); a host is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay,
 or the seed file's) between the end of an answer and the next request, an address likewise with FRONTIER_IP_DELAY_S,
-where that is shorter; a host that answers 429 or 503 is left alone as long as it says, and as a crawl would be after
-another refusal with a Retry-After, and if its robots.txt did, that is asked for again after it. Redirects are followed
-hop by hop under the same rules, none that is to be waited for. A crawl running at the same time knows nothing of it: do
-not aim both at one host.
+where that is shorter, or the seed file's; a host that answers 429 or 503 is left alone as long as it says, and as a
+crawl would be after another refusal with a Retry-After, and if its robots.txt did, that is asked for again after it.
+Redirects are followed hop by hop under the same rules, none that is to be waited for. A crawl running at the same time
+knows nothing of it: do not aim both at one host.
 """
 
 from __future__ import annotations
@@ -69,13 +69,14 @@ class _Place:
 @dataclass(slots=True)
 class _Host(_Place):
     """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on;
-    `delay_s` its Crawl-delay, `own_s` that of a seed file. `told`: until when its last answer asked to wait, be it with
-    its redirect only."""
+    `delay_s` its Crawl-delay, `own_s` that of a seed file, `address_s` its address' there. `told`: until when its last
+    answer asked to wait, be it with its redirect only."""
 
     rules: asyncio.Task[Rules] | None = None
     robots: Fetched | None = None
     delay_s: float = 0.0
     own_s: float = 0.0
+    address_s: float = 0.0
     told: float = 0.0
     again: float = math.inf
 
@@ -148,9 +149,11 @@ class PoliteClient:
         self._hosts, self._addresses = other._hosts, other._addresses
 
     def keep_to(self, policies: Mapping[str, HostPolicy]) -> None:
-        """The delays that hosts have by a seed file, where they are longer."""
+        """The delays that hosts and their addresses have by a seed file, where they are longer."""
         for home, policy in policies.items():
-            self._hosts[home].own_s = max(self._hosts[home].own_s, (policy.delay_ms or 0) / 1000)
+            host = self._hosts[home]
+            host.own_s = max(host.own_s, (policy.delay_ms or 0) / 1000)
+            host.address_s = max(host.address_s, (policy.address_delay_ms or 0) / 1000)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -253,7 +256,7 @@ class PoliteClient:
         try:
             yield
         finally:
-            turn.end(self._address_delay_s)
+            turn.end(max(self._address_delay_s, host.address_s))
             host.due = max(host.due, uptime_s() + self._pause_s(host))
 
     def _pause_s(self, host: _Host) -> float:

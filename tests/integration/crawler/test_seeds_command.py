@@ -386,3 +386,18 @@ def test_a_site_is_asked_no_sooner_than_its_crawl_says(command: str, tmp_path: P
         seeds(command, *words)
         assert len(Timed.instants) >= 2
         assert min(later - earlier for earlier, later in pairwise(Timed.instants)) >= 0.7
+
+
+def test_an_address_is_asked_no_sooner_than_its_crawl_says(tmp_path: Path) -> None:
+    with hosts(Timed, ["127.70.3.7"]) as web:
+        names = tmp_path / "hosts"
+        names.write_text("127.70.3.7 one.test two.test\n")
+        sites = "".join(
+            f'[[site]]\nurl = "http://{name}.test:{web.port}/"\nip_delay_s = 0.7\n' for name in ("one", "two")
+        )
+        own = tmp_path / "own.toml"
+        own.write_text(f'[crawl]\nname = "own"\nlanguage = "zul"\n{sites}')
+        Timed.instants.clear()
+        seeds("check", str(own), FETCH_HOSTS_FILE=str(names))
+        assert len(Timed.instants) == 4
+        assert min(later - earlier for earlier, later in pairwise(Timed.instants)) >= 0.7
