@@ -82,18 +82,24 @@ def load(path: Path) -> dict[str, Any] | None:
     raise DamagedError(str(path), "its checksum is wrong")
 
 
-def _sync_part(path: Path, begin: int, end: int) -> None:
-    """Make durable what stands in a file from `begin` to before `end`."""
+def _sync_part(path: Path, begin: int, end: int, *, anew: bool) -> None:
+    """Make durable what stands in a file from `begin` to before `end`; `anew`: an fsync of it has failed."""
     number = os.open(path, os.O_RDWR)
     try:
+        if anew:
+            _write_anew(number, begin, end)
         os.fsync(number)
     except OSError:
-        # What the kernel could not write it takes for written: the next fsync tries only what was written anew.
-        while piece := os.pread(number, min(_PIECE_BYTES, end - begin), begin):
-            begin += os.pwrite(number, piece, begin)
+        _write_anew(number, begin, end)  # while the kernel still has it in memory
         raise
     finally:
         os.close(number)
+
+
+def _write_anew(number: int, begin: int, end: int) -> None:
+    """What the kernel could not write it takes for written: the next fsync tries only what was written anew."""
+    while piece := os.pread(number, min(_PIECE_BYTES, end - begin), begin):
+        begin += os.pwrite(number, piece, begin)
 
 
 class FolderLock:
@@ -230,6 +236,9 @@ class Log(LogReader):
         self._segment_bytes = segment_bytes
         self._durable = durable
         self._files = threading.Lock()
+        # One sync at a time: another one, before what one could not write is there anew, would say that all is well.
+        self._syncing = threading.RLock()
+        self._anew = False  # whether the last sync has failed, be it for what was appended meanwhile
         # Full segments that are not durable, by their numbers: of a file that nobody has open the kernel may forget
         # that it could not write it.
         self._full: dict[int, FileIO] = {}
@@ -273,18 +282,22 @@ class Log(LogReader):
     def sync(self) -> None:
         """Make what was appended durable, if the log is to be; may run in another thread than the one that appends, or
         in several. After an error all of it is tried again with the next call."""
-        with self._files:
-            begin, end = self._synced, self.end
-        if not self._durable or begin >= end:
-            return
+        with self._syncing:
+            with self._files:
+                begin, end = self._synced, self.end
+            if self._durable and begin < end:
+                self._sync(begin, end)
+
+    def _sync(self, begin: Place, end: Place) -> None:
+        anew, self._anew = self._anew, True
         for segment in range(begin.segment, end.segment + 1):
             part = begin.offset if segment == begin.segment else 0, end.offset if segment == end.segment else _NO_END
             with contextlib.suppress(FileNotFoundError):  # it was dropped meanwhile
-                _sync_part(self._path(segment), *part)
+                _sync_part(self._path(segment), *part, anew=anew)
         if end.segment > self._named:
             sync_folder(self._folder)
         with self._files:
-            self._synced, self._named = max(self._synced, end), max(self._named, end.segment)
+            self._synced, self._named, self._anew = max(self._synced, end), max(self._named, end.segment), False
             for segment in [number for number in self._full if number < end.segment]:
                 self._full.pop(segment).close()
 

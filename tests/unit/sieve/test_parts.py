@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -544,10 +545,101 @@ def test_what_an_fsync_could_not_write_is_written_anew(
     with pytest.raises(OSError, match="no disk"):
         log.sync()
     assert anew == {begin: stored[begin:end]}
+    monkeypatch.setattr(os, "pwrite", write)
     log.append(b"more")
     log.sync()
     log.close()
     assert path.read_bytes()[:end] == stored
+
+
+def test_what_was_appended_amid_an_fsync_that_fails_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That fsync tried it, too, as the kernel knows only of whole files."""
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+    fsync, write = os.fsync, os.pwrite
+    anew: list[bytes] = []
+
+    def failing(_number: int) -> None:
+        monkeypatch.setattr(os, "fsync", fsync)
+        log.append(b"meanwhile")
+        raise OSError(errno.EIO, "no disk")
+
+    def noted(number: int, data: bytes, place: int) -> int:
+        anew.append(data)
+        return write(number, data, place)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    monkeypatch.setattr(os, "pwrite", noted)
+    with pytest.raises(OSError, match="no disk"):
+        log.sync()
+    log.sync()
+    assert b"meanwhile" in anew[-1]
+    anew.clear()
+    log.append(b"after")
+    log.close()
+    assert not anew, "all has been well since"
+
+
+def test_what_could_not_be_written_anew_is_so_before_the_next_fsync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+    fsync, write = os.fsync, os.pwrite
+    steps: list[str] = []
+
+    def synced(number: int) -> None:
+        steps.append("fsync")
+        fsync(number)
+
+    def written(*given: Any) -> int:
+        steps.append("write")
+        return write(*given)
+
+    def failing(_number: int) -> None:
+        monkeypatch.setattr(os, "fsync", synced)
+        raise OSError(errno.EIO, "no disk")
+
+    def full(*_: object) -> int:
+        monkeypatch.setattr(os, "pwrite", written)
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(OSError, match="no room"):
+        log.sync()
+    log.sync()
+    assert steps[:2] == ["write", "fsync"]
+    log.close()
+
+
+def test_no_sync_says_that_all_is_well_before_another_has_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+    fsync, write = os.fsync, os.pwrite
+    other = threading.Thread(target=log.sync)
+
+    def failing(_number: int) -> None:
+        monkeypatch.setattr(os, "fsync", fsync)
+        raise OSError(errno.EIO, "no disk")
+
+    def later(*given: Any) -> int:
+        monkeypatch.setattr(os, "pwrite", write)
+        other.start()
+        other.join(0.2)
+        assert other.is_alive()
+        return write(*given)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    monkeypatch.setattr(os, "pwrite", later)
+    with pytest.raises(OSError, match="no disk"):
+        log.sync()
+    other.join()
+    log.close()
 
 
 def test_a_segment_that_is_full_before_its_sync_fails_is_synced_the_next_time(
