@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zlib
 
 import brotli
@@ -25,6 +26,7 @@ from archive.messages.http import HttpHead, decode
 from crawler.fetch.errors import CutError
 
 _STEP_BYTES = 65_536
+_NO_CODING = re.compile(r"identity|none|utf-?\d+|iso-8859-\d+|windows-\d+|us-ascii")
 
 
 class Unpacking(HttpCompressionMiddleware):
@@ -39,10 +41,10 @@ class Unpacking(HttpCompressionMiddleware):
         """:class:`CutError` for rules (``request.meta["robots"]``) that are not whole, or not what their head says."""
         rules = bool(request.meta.get("robots")) and 200 <= response.status < 300
         said = b",".join(response.headers.getlist("Content-Encoding"))
-        packed = response.body
+        packed, names = response.body, codings(response)
         try:
             unpacked = super().process_response(request, response)
-            if rules and packed and not _are_whole(said.decode("latin-1").lower(), packed):
+            if rules and packed and not _are_whole(names, packed):
                 raise CutError(f"cannot be unpacked to its end: {said!r}")
             return unpacked
         except CutError:
@@ -56,18 +58,23 @@ class Unpacking(HttpCompressionMiddleware):
         except Exception as error:  # noqa: BLE001 - each coding's library has errors of its own
             if rules:
                 raise CutError(f"cannot be unpacked: {error}") from None
-        codings = HttpHead(0, b"Content-Encoding: " + said)
-        body = decode(codings, response.body, self._max_size)
+        body = decode(HttpHead(0, b"Content-Encoding: " + said), response.body, self._max_size)
         headers = response.headers.copy()
         del headers["Content-Encoding"]
         kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
         return response.replace(cls=kind, headers=headers, body=body)
 
 
-def _are_whole(codings: str, packed: bytes) -> bool:
+def codings(response: Response) -> list[str]:
+    """The content-codings that an answer names, in lower case. What letters are encoded in, which some servers name
+    there, is none."""
+    said = b",".join(response.headers.getlist("Content-Encoding")).decode("latin-1").lower()
+    return [name for part in said.split(",") if (name := part.strip()) and not _NO_CODING.fullmatch(name)]
+
+
+def _are_whole(names: list[str], packed: bytes) -> bool:
     """Whether a body, which unpacks within the limit as far as it goes, goes to its end. Of several codings, and of one
     that nobody here can read, that is not known. Each coding's library has errors of its own, besides."""
-    names = [name for part in codings.split(",") if (name := part.strip()) not in ("", "identity")]
     unpack = _UNPACKERS.get(names[0]) if len(names) == 1 else None
     return not names or (unpack is not None and unpack(packed))
 

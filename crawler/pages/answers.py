@@ -15,6 +15,7 @@ from scrapy.http import Request, Response
 from archive.storage.unpack import GZ_MAGIC
 from crawler.fetch.connection import ABSENT, BUSY
 from crawler.fetch.errors import FetchError, NotGrantedError, OptedOutError
+from crawler.fetch.unpacking import codings
 from crawler.pages.findings import Finding
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
@@ -216,8 +217,7 @@ def lacks_rules(response: Response) -> bool:
     """Whether an answer for robots.txt has less of it than is read: it is a part, was cut (``DOWNLOAD_MAXSIZE``) before
     its first 500 KiB were there, or is still packed (``COMPRESSION_ENABLED`` is off)."""
     was_cut = "truncated" in response.flags and len(response.body) <= LONGEST_BYTES
-    is_packed = header(response, "Content-Encoding").lower() not in ("", "identity")
-    return was_cut or is_packed or result_of(response) == "part"
+    return was_cut or bool(codings(response)) or result_of(response) == "part"
 
 
 def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:

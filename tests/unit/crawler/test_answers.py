@@ -229,7 +229,7 @@ def test_robots_records() -> None:
     assert refused.kind == "allow"
 
 
-@pytest.mark.parametrize(("coding", "kind"), [("br", "disallow"), ("identity", "rules")])
+@pytest.mark.parametrize(("coding", "kind"), [("br", "disallow"), ("identity", "rules"), ("utf-8", "rules")])
 def test_rules_that_nobody_has_unpacked_forbid(coding: str, kind: str) -> None:
     """Where COMPRESSION_ENABLED is off, servers may pack all the same."""
     response = Response("http://a.test/robots.txt", headers={"Content-Encoding": coding}, body=b"rules")

@@ -67,7 +67,8 @@ def test_rules_in_an_unknown_coding_are_none() -> None:
             unpacked(PLAIN, coding, robots=True)
         assert unpacked(PLAIN, coding).body == PLAIN
     assert unpacked(b"", "gzip", robots=True).body == b""
-    assert unpacked(PLAIN, "identity", robots=True).body == PLAIN
+    for none in ("identity", "UTF-8", "none", "iso-8859-1, identity"):
+        assert unpacked(PLAIN, none, robots=True).body == PLAIN
     members = gzip.compress(PLAIN) + gzip.compress(b"more")
     assert unpacked(members, "gzip", robots=True).body == PLAIN + b"more"
 
