@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -259,33 +260,47 @@ class Journal:
 def load(path: Path) -> tuple[State, int]:
     """Read a journal; returns its state and how many bytes of it are whole.
 
-    A torn tail is the normal trace of a crash. A broken frame with whole ones after it is damage: reported in
-    ``state.damage`` and passed over. JournalUnreadable: of another version, or no journal at all.
+    A torn tail is the normal trace of a crash. A broken frame, be it the last, is damage: reported in ``state.damage``
+    and passed over. JournalUnreadable: of another version, or nothing in it can be read.
     """
     data = path.read_bytes()
     state = State()
     if data.startswith(_NAME) and data.find(b"\n") >= 0 and not data.startswith(MAGIC):
         raise JournalUnreadable(str(path), "written by another version: its version is needed to finish the work")
-    ours = data[len(MAGIC) : len(MAGIC) + _MARK_BYTES]
+    marks = {data[len(MAGIC) : len(MAGIC) + _MARK_BYTES]}  # several, where some are damaged
     position = good = len(MAGIC) if data.startswith(MAGIC) else 0
     while position + _FRAME.size <= len(data):
         mark, kind, length, checksum = _FRAME.unpack_from(data, position)
         begin, end = position + _FRAME.size, position + _FRAME.size + length
         # Right behind a whole frame no page begins: a marker that is damaged there costs nothing.
-        whole = (mark == ours or position == good) and end <= len(data)
+        whole = (mark in marks or position == good) and end <= len(data)
         if whole and zlib_ng.crc32(body := data[begin:end], kind[0]) == checksum and _applied(state, kind, body):
             if good != position:
                 state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
-            position, good, ours = end, end, mark
-        elif not any(ours):  # lost by a disk: each zero would be looked at for one
+            position = good = end
+            marks.add(mark)
+            continue
+        marks.discard(bytes(_MARK_BYTES))  # lost by a disk: each zero would be looked at for one
+        # One search for all of them: one by one, each that is not found would be sought to the end every time.
+        found = re.compile(b"|".join(map(re.escape, marks))).search(data, position + 1) if marks else None
+        if found is None:
             break
-        else:
-            position = data.find(ours, position + 1)
-            if position < 0:
-                break
-    if not good and not MAGIC.startswith(data):
-        raise JournalUnreadable(str(path), "nothing in it can be read")
+        position = found.start()
+    if not _is_torn(data, good):
+        if good <= len(MAGIC):
+            raise JournalUnreadable(str(path), "nothing in it can be read")
+        state.damage.append(Damage(str(path), good, -1, "broken journal frame", len(data) - good))
     return state, good
+
+
+def _is_torn(data: bytes, good: int) -> bool:
+    """Whether behind what is whole there is nothing, or what a process leaves that dies amid a write."""
+    if not good:
+        return MAGIC.startswith(data)
+    if good + _FRAME.size > len(data):
+        return True
+    _, kind, length, _ = _FRAME.unpack_from(data, good)
+    return kind in _SHAPES and good + _FRAME.size + length > len(data)
 
 
 def _applied(state: State, kind: bytes, body: bytes) -> bool:

@@ -101,6 +101,16 @@ def test_a_journal_that_cannot_be_read_is_left_alone(folder: Path, text: bytes) 
         assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
 
 
+def test_a_journal_whose_first_frame_is_overwritten_is_told_and_left_alone(folder: Path) -> None:
+    """By that frame's marker all others are known: the journal was taken for one of a writer that died at once."""
+    path = the(folder, "*.journal")
+    stored = bytearray(path.read_bytes())
+    stored[len(MAGIC) : len(MAGIC) + 20] = b"twenty bytes of text"
+    path.write_bytes(stored)
+    assert [one.path for one in recovered(folder).damage] == [str(path)]
+    assert path.read_bytes() == stored
+
+
 def test_one_that_cannot_be_opened_does_not_keep_others_from_being_finished(folder: Path) -> None:
     (folder / "a.journal").mkdir()
     result = recovered(folder)
