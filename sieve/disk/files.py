@@ -228,7 +228,7 @@ class Log(LogReader):
     """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut.
 
     `end`: where the next record will start. A record that was cut short at the end is removed at opening. What stands
-    in the last segment then may never have been synced: the first sync does that.
+    in it then may never have been synced, in any segment: the first sync does that.
     """
 
     def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20, *, durable: bool = True) -> None:
@@ -245,7 +245,7 @@ class Log(LogReader):
         self._cut_torn_end()
         self._file = self._open_segment(self._segment)
         self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
-        self._synced = Place(self._segment, 0)  # what is before it is durable
+        self._synced = Place(self._first, 0)  # what is before it is durable
         self._named = -1  # the last segment whose name is durable
 
     def append(self, body: bytes) -> Place:

@@ -684,6 +684,22 @@ def test_a_log_is_durable_after_a_sync_also_where_another_has_begun(
     log.close()
 
 
+def test_a_log_that_is_opened_again_is_synced_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was killed may have synced none of its segments, and what stands in them is handed out."""
+    log = Log(tmp_path, "x", segment_bytes=100)
+    for number in range(4):
+        log.append(bytes([number]) * 30)
+    log.roll()
+    log.abandon()
+    log = Log(tmp_path, "x", segment_bytes=100)
+    names = synced(monkeypatch)
+    log.sync()
+    assert names == [*(f"x-{number:08d}.log" for number in range(3)), tmp_path.name]
+    log.sync()
+    assert len(names) == 4, "once is enough"
+    log.close()
+
+
 def test_a_log_that_was_synced_amid_an_append_is_synced_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = Log(tmp_path, "x")
     log.append(b"before")
