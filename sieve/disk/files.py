@@ -235,7 +235,9 @@ class Log(LogReader):
         super().__init__(folder, name)
         self._segment_bytes = segment_bytes
         self._durable = durable
-        self._files = threading.Lock()
+        # Held also while a record is written: an fsync may have tried and failed to write it, and where the log ends
+        # says what is to be written anew.
+        self._files = threading.RLock()
         # One sync at a time: another one, before what one could not write is there anew, would say that all is well.
         self._syncing = threading.RLock()
         self._anew = False  # whether the last sync has failed, be it for what was appended meanwhile
@@ -252,17 +254,18 @@ class Log(LogReader):
         """Append a record; gives its place."""
         if self.end.offset >= self._segment_bytes:
             self.roll()
-        place = self.end
         data = _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body
-        try:
-            written = self._file.write(data)
-            while written < len(data):
-                written += self._file.write(data[written:])
-        except OSError:
-            # A full disk: what was written of the record must not stand before the next one.
-            self._file.truncate(place.offset)
-            raise
-        self.end = Place(place.segment, place.offset + len(data))
+        with self._files:
+            place = self.end
+            try:
+                written = self._file.write(data)
+                while written < len(data):
+                    written += self._file.write(data[written:])
+            except OSError:
+                # A full disk: what was written of the record must not stand before the next one.
+                self._file.truncate(place.offset)
+                raise
+            self.end = Place(place.segment, place.offset + len(data))
         return place
 
     def roll(self) -> int:

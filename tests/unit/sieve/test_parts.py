@@ -700,6 +700,50 @@ def test_a_log_that_is_opened_again_is_synced_whole(tmp_path: Path, monkeypatch:
     log.close()
 
 
+def test_what_is_being_appended_while_an_fsync_fails_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in the file, and was tried with the rest, before the log says that it ends behind it."""
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+    again: list[tuple[int, int]] = []
+    pwrite = os.pwrite
+
+    def noted(number: int, data: bytes, place: int) -> int:
+        again.append((place, place + len(data)))
+        return pwrite(number, data, place)
+
+    def sync_twice() -> None:
+        with pytest.raises(OSError, match="no disk"):
+            log.sync()
+        log.sync()
+
+    syncing = threading.Thread(target=sync_twice)
+
+    class Slow:
+        """A file whose bytes are there some time before the one who wrote them goes on."""
+
+        file = log._file
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.file, name)
+
+        def write(self, data: bytes) -> int:
+            written = self.file.write(data)
+            syncing.start()
+            syncing.join(0.2)
+            return written
+
+    synced(monkeypatch, fails=1)
+    monkeypatch.setattr(os, "pwrite", noted)
+    monkeypatch.setattr(log, "_file", Slow())
+    log.append(b"late")
+    syncing.join()
+    log.sync()
+    assert (0, log.end.offset) in again
+    log.close()
+
+
 def test_a_log_that_was_synced_amid_an_append_is_synced_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = Log(tmp_path, "x")
     log.append(b"before")
