@@ -61,7 +61,7 @@ class _Place:
     due: float = 0.0
 
     async def wait(self) -> None:
-        """Until it is due, be that put off meanwhile, as by rules that were read elsewhere."""
+        """Until it is due."""
         while (left_s := self.due - uptime_s()) > 0:
             await asyncio.sleep(left_s)
 
@@ -105,7 +105,7 @@ class _Turn:
     def end(self, delay_s: float) -> None:
         """The answer has ended, or will never come."""
         if self._place is not None:
-            self._place.due = uptime_s() + delay_s
+            self._place.due = max(self._place.due, uptime_s() + delay_s)  # who gave up may not have waited to its end
             self._place.lock.release()
 
 
@@ -225,10 +225,11 @@ class PoliteClient:
         self, url: str, host: _Host, captures: list[Capture], *, robots: bool = False
     ) -> tuple[Fetched, str]:
         async with host.lock:
-            asked_s = min(host.delay_s, self._most_crawl_delay_s)
-            if host.due - uptime_s() > max(_LONGEST_WAIT_S, self._delay_s, asked_s, host.own_s):
-                return Fetched(url, 0, problem="resting"), ""
-            await host.wait()
+            while (left_s := host.due - uptime_s()) > 0:  # rules read elsewhere may put it off meanwhile, also for long
+                asked_s = min(host.delay_s, self._most_crawl_delay_s)
+                if left_s > max(_LONGEST_WAIT_S, self._delay_s, asked_s, host.own_s):
+                    return Fetched(url, 0, problem="resting"), ""
+                await asyncio.sleep(left_s)
             if self._opted_out.against(url):  # by now; or a robots.txt has moved there
                 return Fetched(url, 0, problem="opted_out"), ""
             headers, meta = {"User-Agent": self._agent, "Accept": "*/*"}, {"robots": robots}

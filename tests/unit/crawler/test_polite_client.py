@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections import defaultdict
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console import polite_client
-from crawler.console.polite_client import MOST_HOPS, BlockingFetch
+from crawler.console.opted_out import OptedOut
+from crawler.console.polite_client import MOST_HOPS, BlockingFetch, PoliteClient
 from frontier.clock_line import uptime_s
 from frontier.robots import LONGEST_BYTES
 from seeds.survey.probe import Fetched
@@ -168,19 +172,48 @@ def test_a_crawl_delay_of_where_a_robots_txt_has_moved_to_holds_there() -> None:
     assert ended[1] - ended[0] >= 0.5
 
 
-def test_who_waits_for_a_host_waits_for_a_delay_that_is_learnt_meanwhile() -> None:
-    """Rules of one host may be read at another."""
-    place, begun = polite_client._Place(), uptime_s()
+@pytest.mark.parametrize(("seconds", "problem"), [(1, ""), (5000, "resting")])
+def test_who_waits_for_a_host_goes_by_a_delay_that_is_learnt_meanwhile(seconds: int, problem: str) -> None:
+    """As of one whose robots.txt has moved, while another's has moved there."""
+    rules = f"User-agent: *\nCrawl-delay: {seconds}\n".encode()
+    instants: list[float] = []
 
-    async def waited() -> float:
-        place.due = begun + 0.1
-        waiting = asyncio.ensure_future(place.wait())
-        await asyncio.sleep(0)
-        place.due = begun + 0.3
-        await waiting
-        return uptime_s() - begun
+    def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
+        instants.append(time.monotonic())
+        return 302, {"Location": there + path}
 
-    assert asyncio.run(waited()) >= 0.3
+    with (
+        answering(lambda _: rules) as (there, _),
+        answering(answer) as (home, _),
+        answering(lambda path: (302, {"Location": home + path})) as (other, _),
+        OptedOut(settings := given(FRONTIER_DELAY_S=0.5, FRONTIER_IP_DELAY_S=0)) as opted_out,
+    ):
+        client = PoliteClient(settings, opted_out)
+
+        async def fetched() -> list[str]:
+            async with asyncio.timeout(20):
+                visits = await asyncio.gather(*(client.fetch(f"{host}/robots.txt") for host in (home, other)))
+            await client.close()
+            return [visit.fetched.problem for visit in visits]
+
+        assert asyncio.run(fetched()) == ["", problem]
+    assert len(instants) == (1 if problem else 2)
+    assert instants[-1] - instants[0] >= (0 if problem else 1)
+
+
+def test_who_no_longer_waits_for_an_address_takes_back_none_of_its_delay() -> None:
+    places: defaultdict[str, polite_client._Place] = defaultdict(polite_client._Place)
+    places["192.0.2.1"].due = due = uptime_s() + 100
+    turn = polite_client._Turn(places, Mock())
+
+    async def cancelled() -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(turn.bind("192.0.2.1"), 0.01)
+        turn.end(1.0)
+
+    asyncio.run(cancelled())
+    assert places["192.0.2.1"].due == due
+    assert not places["192.0.2.1"].lock.locked()
 
 
 def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatch: pytest.MonkeyPatch) -> None:
