@@ -30,7 +30,10 @@ _NEEDED = {
     "EXTENSIONS": "crawler.work.worker.Worker",
     "SPIDER_MIDDLEWARES": "crawler.focus.FocusMiddleware",
 }
-_SCHEDULER = "crawler.scheduler.FrontierScheduler"
+_BY_THE_FRONTIER = {
+    "SCHEDULER": "crawler.scheduler.FrontierScheduler",
+    "DOWNLOADER": "crawler.downloader.FrontierDownloader",
+}
 _IN_PARTS = frozenset(("DNS_TIMEOUT", "DOWNLOAD_DELAY"))
 """Seconds, which Scrapy reads as such, though their defaults are whole."""
 _ELSEWHERE = frozenset(("DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT", "LOGSTATS_INTERVAL"))
@@ -209,8 +212,9 @@ def crawl_faults(settings: BaseSettings) -> Iterator[str]:
     wanted = default_settings.TWISTED_REACTOR
     if (reactor := settings.get("TWISTED_REACTOR")) != wanted:
         yield f"TWISTED_REACTOR={reactor!r} must be {wanted}"
-    if not _is_a(scheduler := settings.get("SCHEDULER"), _SCHEDULER):
-        yield f"SCHEDULER={path_of(scheduler)!r} must be {_SCHEDULER}, which fetches by the rules of the frontier"
+    for setting, ours in _BY_THE_FRONTIER.items():
+        if not _is_a(given := settings.get(setting), ours):
+            yield f"{setting}={path_of(given)!r} must be {ours}, which fetches by the rules of the frontier"
     for setting, component in _NEEDED.items():
         if component not in _used(settings, setting):
             yield f"{setting}: {component} cannot be left out"

@@ -322,6 +322,7 @@ def test_an_option_that_there_is_not() -> None:
         ("TWISTED_REACTOR", "", "TWISTED_REACTOR='' must be twisted.internet.asyncioreactor"),
         ("SCHEDULER", "scrapy.core.scheduler.Scheduler", "SCHEDULER='scrapy.core.scheduler.Scheduler' must be"),
         ("SCHEDULER", "no.such", "SCHEDULER='no.such' must be"),
+        ("DOWNLOADER", "scrapy.core.downloader.Downloader", "DOWNLOADER='scrapy.core.downloader.Downloader' must be"),
         ("DEFAULT_REQUEST_HEADERS", '{"user-agent": "Mozilla"}', "user-agent is the setting USER_AGENT"),
         ("DEFAULT_REQUEST_HEADERS", {b"User-Agent": "Mozilla"}, "User-Agent is the setting USER_AGENT"),
         ("DEFAULT_REQUEST_HEADERS", '{"A b": "c"}', "DEFAULT_REQUEST_HEADERS: 'A b' is no name of a header"),
