@@ -26,7 +26,7 @@ from crawler.addon import overruled
 from crawler.fetch.handler import Capture, headers_of
 from crawler.focus import no_items
 from crawler.harvest.polls import RECURRING
-from crawler.pages.answers import Clock, failure_finding, lease_of, result_of, retry_after_ms
+from crawler.pages.answers import Clock, failure_finding, lease_of, redirect_wait_ms, result_of, retry_after_ms
 from crawler.pages.detour import read_detour
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import is_own, pack_request, request_of
@@ -133,7 +133,13 @@ class FrontierScheduler(BaseScheduler):
         memo = pack_request(request, self._spider)
         depth = parent.depth if parent is not None else 0
         score = max(0.0, min(1.0, 0.5 + request.priority / 100))
-        return Candidate(request.url, source="spider", depth=depth, score=score, memo=memo)
+        not_before_ms = 0
+        if parent is not None and "finding" not in request.meta:  # of a downloader middleware: it may follow a redirect
+            answer, frontier = _answer_of(request.meta.get("capture")), self._worker.stores.frontier
+            if answer is not None and 300 <= answer.status < 400:
+                wait_ms = redirect_wait_ms(answer, frontier.date_ms)
+                not_before_ms = frontier.now_ms() + wait_ms if wait_ms else 0
+        return Candidate(request.url, Kind.PAGE, "spider", depth, score, not_before_ms, memo)
 
     def next_request(self) -> Request | None:
         while (held := self._worker.next_due()) is not None:
@@ -259,13 +265,19 @@ def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *
 def _as_answered(judged: Finding, capture: Capture | None, now_ms: Clock) -> Finding:
     """What `judged` is by the answer that came: whatever a middleware makes of it, be that a request or an error, a
     host that is busy or away rests."""
-    if capture is None or capture.answer is None:
+    if (answer := _answer_of(capture)) is None:
         return judged
-    answer = Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
     if row(result := result_of(answer)).retries:
         judged.result = result
     judged.retry_after_ms = retry_after_ms(answer, now_ms)
     return judged
+
+
+def _answer_of(capture: Capture | None) -> Response | None:
+    """The head of the answer that came, whatever a middleware has made of it; None: none came."""
+    if capture is None or capture.answer is None:
+        return None
+    return Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
 
 
 async def _followed_by(output: Any, crawl: Callable[[Request], None], end: Callable[[], None]) -> AsyncIterator[Any]:

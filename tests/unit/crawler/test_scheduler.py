@@ -229,6 +229,17 @@ def test_a_lease_whose_answer_a_middleware_replaced_ends_as_the_host_answered(
     assert (ended[0], ended[1].result, ended[2]) == (leased(), result, capture)
 
 
+@pytest.mark.parametrize(("status", "wait_ms"), [(302, 30_000), (200, 0)])
+def test_a_redirect_that_a_middleware_follows_waits_as_long_as_it_says(status: int, wait_ms: int) -> None:
+    scheduler, worker = scheduling(spider=Own())
+    worker.stores.frontier.now_ms = lambda: 5000
+    answer = Answer(status=status, headers=[(b"Location", b"/2"), (b"Retry-After", b"30")])
+    capture = Capture(URL, "192.0.2.1", datetime.now(UTC), b"", answer)
+    assert scheduler.enqueue_request(Request("http://a.example/2", meta={"lease": leased(), "capture": capture}))
+    (candidate,) = worker.enqueue.call_args.args
+    assert candidate.not_before_ms == (5000 + wait_ms if wait_ms else 0)
+
+
 @pytest.mark.parametrize("own", [None, "a callback's", leased(depth=2)])
 def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Request("http://a.example/2", meta={} if own is None else {"lease": own})
