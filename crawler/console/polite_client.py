@@ -69,11 +69,13 @@ class _Place:
 @dataclass(slots=True)
 class _Host(_Place):
     """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on;
-    `delay_s` its Crawl-delay, `own_s` that of a seed file, `address_s` its address' there. `told`: until when its last
-    answer asked to wait, be it with its redirect only."""
+    `unread`: why there are no rules in it, so that nothing may be asked for, or "". `delay_s` is its Crawl-delay,
+    `own_s` that of a seed file, `address_s` its address' there. `told`: until when its last answer asked to wait, be it
+    with its redirect only."""
 
     rules: asyncio.Task[Rules] | None = None
     robots: Fetched | None = None
+    unread: str = ""
     delay_s: float = 0.0
     own_s: float = 0.0
     address_s: float = 0.0
@@ -184,8 +186,8 @@ class PoliteClient:
             return host.robots, ""
         if host.delay_s > self._most_crawl_delay_s:  # for which its robots.txt may not have been asked, either
             return Fetched(url, 0, problem="crawl_delay_too_long"), ""
-        if host.robots is not None and host.robots.problem and not host.robots.status:
-            return Fetched(url, 0, problem=host.robots.problem), ""
+        if host.unread:
+            return Fetched(url, 0, problem=host.unread), ""
         if not rules.allowed(url):
             return Fetched(url, 0, problem="robots_denied"), ""
         return await self._ask(url, host, captures)
@@ -210,6 +212,8 @@ class PoliteClient:
             except ValueError:
                 location = ""
         host.robots, record = fetched, answers.robots_record(fetched.status, fetched.body, whole=fetched.ok)
+        no_answer = "" if fetched.status else fetched.problem
+        host.unread = no_answer or "robots_unreachable" if record.kind == "disallow" else ""
         now = uptime_s()
         asks_to_wait = record.kind == "disallow" and there.told > now
         host.again = there.told if asks_to_wait else now + self._robots_age_s

@@ -28,7 +28,7 @@ __all__ = ["Discovery", "Finding", "Language", "add_to_file", "check", "discover
 
 Language = Callable[[bytes, str, str], str]  # body, url, content type -> ISO 639-3 or "und"
 _MOST_TRIES = 6
-_BLOCKED = ("robots_denied", "opted_out")
+_BLOCKED = ("robots_denied", "robots_unreachable", "opted_out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ __all__ = ["Fetch", "Fetched"]
 class Fetched:
     """What came of fetching one address: `url` after redirects; status 0 when no answer came, `problem` says why.
 
-    `problem` is also set when the answer was not taken: robots_denied, opted_out, too_large, part, refused_address.
+    `problem` is also set when the answer was not taken: robots_denied, robots_unreachable, opted_out, too_large,
+    part, refused_address.
     """
 
     url: str

@@ -116,7 +116,9 @@ def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
     assert asked == ["/robots.txt", "/robots.txt", "/page", "/other"]
 
 
-@pytest.mark.parametrize(("limit", "said"), [(LONGEST_BYTES + 1, ["", "robots_denied"]), (1000, ["robots_denied"] * 2)])
+@pytest.mark.parametrize(
+    ("limit", "said"), [(LONGEST_BYTES + 1, ["", "robots_denied"]), (1000, ["robots_unreachable"] * 2)]
+)
 def test_a_robots_txt_beyond_the_limit_of_an_answer_counts_as_in_a_crawl(limit: int, said: list[str]) -> None:
     rules = b"User-agent: *\nDisallow: /private/\n" + b"#" * LONGEST_BYTES + b"\nDisallow: /\n"
     with (
@@ -134,7 +136,12 @@ def test_a_robots_txt_that_only_failed_is_asked_for_again_a_day_later(monkeypatc
         answering(lambda path: told.pop() if path == "/robots.txt" else b"") as (home, asked),
         BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
     ):
-        for later_s, problem in ((0, ""), (86_401, "robots_denied"), (172_799, "robots_denied"), (172_802, "")):
+        for later_s, problem in (
+            (0, ""),
+            (86_401, "robots_unreachable"),
+            (172_799, "robots_unreachable"),
+            (172_802, ""),
+        ):
             monkeypatch.setattr(polite_client, "uptime_s", partial(float, begun + later_s))
             assert fetch(f"{home}/page").problem == problem
     assert asked == ["/robots.txt", "/page", "/robots.txt", "/robots.txt", "/page"]
@@ -237,7 +244,7 @@ def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatc
     ):
         assert fetch(f"{home}/robots.txt").ok
         monkeypatch.setattr(polite_client, "uptime_s", lambda: uptime_s() + 86_402)
-        assert fetch(f"{home}/page").problem == "robots_denied"
+        assert fetch(f"{home}/page").problem == "robots_unreachable"
         fetch(f"{other}/page")
     assert asked == ["/robots.txt", "/robots.txt", "/moved.txt", "/further.txt"]
     assert min(later - earlier for earlier, later in pairwise(ended[1:])) >= 0.5
@@ -305,6 +312,15 @@ def test_a_host_that_wants_longer_delays_than_we_wait_is_not_asked(seconds: int,
     with answering(lambda _: rules) as (home, asked), BlockingFetch(settings) as fetch:
         assert fetch(f"{home}/page").problem == problem
     assert asked == ["/robots.txt", "/page"][: 1 if problem else 2]
+
+
+def test_a_robots_txt_that_leads_in_a_ring_is_given_up_and_denies_nothing() -> None:
+    with (
+        answering(lambda path: (302, {"Location": path})) as (home, asked),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        assert fetch(f"{home}/page") == Fetched(f"{home}/page", 0, problem="robots_unreachable")
+    assert asked == ["/robots.txt"] * (1 + MOST_HOPS)
 
 
 def test_where_nobody_answers_for_robots_txt_no_page_is_asked_for() -> None:

@@ -28,6 +28,7 @@ WEB = {
     "https://a.example/robots.txt": Fetched("https://a.example/robots.txt", 200, b"Sitemap: /map.xml"),
     "https://b.example/": Fetched("https://www.c.example/", 200, b"<html></html>"),
     "https://d.example/": Fetched("https://d.example/", 0, problem="robots_denied"),
+    "https://g.example/": Fetched("https://g.example/", 0, problem="robots_unreachable"),
     "https://e.example/": Fetched("https://e.example/", 200, b'<link href="/wp-content/a.css">'),
     "https://e.example/feed/": Fetched("https://e.example/feed/", 200, FEED),
     "https://e.example/sitemap.xml": Fetched("https://e.example/sitemap.xml", 200, b"<urlset></urlset>"),
@@ -40,7 +41,7 @@ def fetch(url: str) -> Fetched:
 
 
 def test_every_seed_is_looked_at() -> None:
-    sites = ", ".join(f'"https://{name}.example/"' for name in "abdf")
+    sites = ", ".join(f'"https://{name}.example/"' for name in "abdgf")
     crawl = parse_crawl(
         f'{HEAD}[[site]]\nurl = [{sites}]\n[[feed]]\nurl = ["https://e.example/feed/", "https://a.example/"]\n'
         '[[sitemap]]\nurl = "https://a.example/feed/"\n'
@@ -50,6 +51,7 @@ def test_every_seed_is_looked_at() -> None:
         ("a.example/", "alive", "feeds not listed: https://a.example/feed/"),
         ("b.example/", "moved", "to https://www.c.example/, outside the crawl's scope"),
         ("d.example/", "blocked", "robots_denied"),
+        ("g.example/", "blocked", "robots_unreachable"),
         ("f.example/", "dead", "status 404"),
         ("e.example/feed/", "alive", ""),
         ("a.example/", "wrong", "html: a page, not a feed"),
