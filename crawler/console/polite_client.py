@@ -80,7 +80,7 @@ class _Host(_Place):
     own_s: float = 0.0
     address_s: float = 0.0
     told: float = 0.0
-    again: float = math.inf
+    again: float = 0.0
 
 
 class _Turn:
@@ -194,7 +194,6 @@ class PoliteClient:
 
     async def _rules(self, home: str, host: _Host) -> Rules:
         if host.rules is None or (host.rules.done() and uptime_s() >= host.again):
-            host.again = math.inf
             host.rules = asyncio.ensure_future(self._fetch_rules(home, host))
         return await asyncio.shield(host.rules)
 

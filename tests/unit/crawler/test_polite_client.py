@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console import polite_client
-from crawler.console.opted_out import OptedOut
+from crawler.console.opted_out import OptedOut, OptOutsUnreadError
 from crawler.console.polite_client import MOST_HOPS, BlockingFetch, PoliteClient
 from frontier.clock_line import uptime_s
 from frontier.robots import LONGEST_BYTES
@@ -321,6 +321,25 @@ def test_a_robots_txt_that_leads_in_a_ring_is_given_up_and_denies_nothing() -> N
     ):
         assert fetch(f"{home}/page") == Fetched(f"{home}/page", 0, problem="robots_unreachable")
     assert asked == ["/robots.txt"] * (1 + MOST_HOPS)
+
+
+def test_opt_outs_that_can_be_read_again_hold_nobody_up(tmp_path: Path) -> None:
+    """Rules that were not read for want of them are asked for then."""
+    (out := tmp_path / "out").write_text("")
+
+    def answer(_path: str) -> bytes | tuple[int, dict[str, str]]:
+        if len(asked) > 1:
+            return b""
+        out.unlink()
+        return 302, {"Location": "/moved.txt"}
+
+    settings = given(FRONTIER_DELAY_S=0, FRONTIER_OPT_OUT_FILE=str(out))
+    with answering(answer) as (home, asked), BlockingFetch(settings) as fetch:
+        with pytest.raises(OptOutsUnreadError):
+            fetch(f"{home}/page")
+        out.write_text("")
+        assert fetch(f"{home}/page").ok
+    assert asked == ["/robots.txt", "/robots.txt", "/page"], "where it has moved to was not asked without them"
 
 
 def test_where_nobody_answers_for_robots_txt_no_page_is_asked_for() -> None:
