@@ -1,7 +1,8 @@
 """Files that survive kill -9: replaced as a whole, appended with checksums, locked against a second process.
 
-A record of a log is its length (4 bytes), the XXH3 of its body (8 bytes) and the body. A log is a row of segments,
-``<name>-<number>.log``; segments are deleted from the front when nobody needs them.
+A record of a log is its length (4 bytes), the XXH3 of its body (8 bytes) and the body, which is never empty. A log is a
+row of segments, ``<name>-<number>.log``; segments are deleted from the front when nobody needs them. A record that is
+damaged costs none behind it, be it in its length: where the next one begins is sought by the checksums.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import msgpack
+import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from sieve.errors import DamagedError, LockedError
@@ -205,6 +207,8 @@ class LogReader:
         return self._reading[1]
 
     def _next(self, file: IO[bytes], place: Place) -> Record | None:
+        """``None``: nothing is there, or what a process leaves that dies amid a write. After a
+        :class:`DamagedError` the file is where the next record begins."""
         if file.tell() != place.offset:
             file.seek(place.offset)
         head = file.read(_RECORD.size)
@@ -212,16 +216,48 @@ class LogReader:
             return None
         length, check = _RECORD.unpack(head)
         body = file.read(length)
-        if len(body) < length:
+        if length and len(body) == length and xxh3_64_intdigest(body) == check:
+            return _record(place, body)
+        file.seek(place.offset + _RECORD.size)
+        rest = file.read()
+        size = _before_next(rest, length)
+        if size and xxh3_64_intdigest(body := rest[:size]) == check:
+            return _record(place, body)  # its length alone is damaged
+        if size == len(rest) and (length > size or not rest.strip(b"\0")):
             return None
-        end = Place(place.segment, place.offset + _RECORD.size + length)
-        if xxh3_64_intdigest(body) != check:
-            path = self._path(place.segment)
-            raise DamagedError(str(path), f"the checksum of the record at {place.offset} ({length} bytes) is wrong")
-        return Record(place, end, body)
+        file.seek(place.offset + _RECORD.size + size)
+        path = self._path(place.segment)
+        raise DamagedError(str(path), f"the checksum of the record at {place.offset} ({size} bytes) is wrong")
 
     def _path(self, segment: int) -> Path:
         return self._folder / f"{self._name}-{segment:08d}.log"
+
+
+def _record(place: Place, body: bytes) -> Record:
+    return Record(place, Place(place.segment, place.offset + _RECORD.size + len(body)), body)
+
+
+def _before_next(rest: bytes, length: int) -> int:
+    """How many bytes there are before the next whole record, or the end: `length`, if that holds."""
+    if length == len(rest) or _is_whole(rest, length):
+        return length
+    last = len(rest) - _RECORD.size
+    for begin in range(0, last, _PIECE_BYTES):
+        room = np.arange(last - begin, max(0, last - begin - _PIECE_BYTES), -1)
+        lengths = np.ndarray(len(room), "<u4", rest, begin, (1,))
+        for place in np.flatnonzero((lengths > 0) & (lengths <= room)).tolist():
+            if _is_whole(rest, begin + place):
+                return int(begin + place)
+    return len(rest)
+
+
+def _is_whole(data: bytes, place: int) -> bool:
+    """Whether a record begins there, and ends."""
+    if place + _RECORD.size > len(data):
+        return False
+    length, check = _RECORD.unpack_from(data, place)
+    body = memoryview(data)[place + _RECORD.size :][:length]
+    return 0 < length == len(body) and bool(xxh3_64_intdigest(body) == check)
 
 
 class Log(LogReader):
@@ -241,6 +277,7 @@ class Log(LogReader):
         # One sync at a time: another one, before what one could not write is there anew, would say that all is well.
         self._syncing = threading.RLock()
         self._anew = False  # whether the last sync has failed, be it for what was appended meanwhile
+        self._partial = False  # whether part of a record stands behind the end
         # Full segments that are not durable, by their numbers: of a file that nobody has open the kernel may forget
         # that it could not write it.
         self._full: dict[int, FileIO] = {}
@@ -256,21 +293,29 @@ class Log(LogReader):
             self.roll()
         data = _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body
         with self._files:
+            self._take_back()
             place = self.end
+            self._partial = True
             try:
                 written = self._file.write(data)
                 while written < len(data):
                     written += self._file.write(data[written:])
             except OSError:
-                # A full disk: what was written of the record must not stand before the next one.
-                self._file.truncate(place.offset)
+                self._take_back()
                 raise
-            self.end = Place(place.segment, place.offset + len(data))
+            self.end, self._partial = Place(place.segment, place.offset + len(data)), False
         return place
+
+    def _take_back(self) -> None:
+        """A full disk: what was written of a record must not stand before the next one, nor in a full segment."""
+        if self._partial:
+            self._file.truncate(self.end.offset)
+            self._partial = False
 
     def roll(self) -> int:
         """Start a new segment and give its number."""
         with self._files:
+            self._take_back()
             file, following = self._open_segment(self._segment + 1), Place(self._segment + 1, 0)
             if self._durable and self._synced < self.end:
                 self._full[self._segment] = self._file
@@ -284,7 +329,7 @@ class Log(LogReader):
 
     def sync(self) -> None:
         """Make what was appended durable, if the log is to be; may run in another thread than the one that appends, or
-        in several. After an error all of it is tried again with the next call."""
+        in several. After an error the next call goes on where it failed."""
         with self._syncing:
             with self._files:
                 begin, end = self._synced, self.end
@@ -296,7 +341,10 @@ class Log(LogReader):
         for segment in range(begin.segment, end.segment + 1):
             part = begin.offset if segment == begin.segment else 0, end.offset if segment == end.segment else _NO_END
             with contextlib.suppress(FileNotFoundError):  # it was dropped meanwhile
-                _sync_part(self._path(segment), *part, anew=anew)
+                _sync_part(self._path(segment), *part, anew=anew and segment == begin.segment)
+            if segment < end.segment:
+                with self._files:
+                    self._synced = max(self._synced, Place(segment + 1, 0))  # should the next one fail
         if end.segment > self._named:
             sync_folder(self._folder)
         with self._files:
@@ -337,18 +385,17 @@ class Log(LogReader):
 
     def _cut_torn_end(self) -> None:
         # A record cut short was being written when the process died: its call had not returned.
-        path = self._path(self._segment)
+        path, place = self._path(self._segment), Place(self._segment, 0)
         if not path.exists():
             return
-        sound = 0
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            while head := file.read(_RECORD.size):
-                end = sound + _RECORD.size + (_RECORD.unpack(head)[0] if len(head) == _RECORD.size else size)
-                if end > size:
+        with path.open("r+b") as file:
+            while True:
+                try:
+                    record = self._next(file, place)
+                except DamagedError:
+                    place = Place(self._segment, file.tell())
+                    continue
+                if record is None:
                     break
-                file.seek(end)
-                sound = end
-        if sound < size:
-            with path.open("r+b") as file:
-                file.truncate(sound)
+                place = record.end
+            file.truncate(place.offset)

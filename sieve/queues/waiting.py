@@ -70,8 +70,7 @@ class WaitingRoom:
 
     def drop(self, sealed: Waiting) -> None:
         """A sealed part is decided."""
-        for segment in {place.segment for place in sealed.records}:
-            self._log.drop(segment)
+        self._log.drop_before(sealed.records[-1].segment + 1)  # with those of which nothing could be read
 
     def close(self) -> None:
         """Make durable and close."""

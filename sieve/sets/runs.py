@@ -199,8 +199,9 @@ class RunWriter:
         return Run(self.path, keys, self._index.starts(), self._bits)
 
     def discard(self) -> None:
-        """Give up."""
+        """Give up, whether or not it has its name."""
         try:
             self._file.close()  # which writes what is left, if there is room
         finally:
             self._new.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)

@@ -215,8 +215,8 @@ class Seen:
 
     def _write(self, keys: Fingerprints, facts: dict[str, Any], before: Callable[[], None]) -> Work:
         try:
-            run = yield from self.store.written(keys)
             yield self.store.later(before)
+            run = yield from self.store.written(keys)
         except OSError:
             self._newest.add(keys)
             raise

@@ -48,6 +48,7 @@ class RunStore:
         self._next: int = manifest["next"]
         self.runs: list[Run] = [self._open(name, count) for name, count in manifest["runs"]]
         self._named = self.runs
+        self._replaced: list[Run] = []  # by one that they were merged into; the manifest may still name them
 
     @property
     def behind(self) -> bool:
@@ -89,17 +90,23 @@ class RunStore:
         Job(self._committed(runs, facts)).finish()
 
     def _committed(self, runs: Sequence[Run], facts: dict[str, Any]) -> Work:
-        """A job's last steps: the manifest is replaced in a thread, in the order of the calls.
+        """A job's last steps: the manifest is replaced in a thread, in the order of the calls, and what it no longer
+        names is deleted.
 
         The runs count from now on, since their files are whole; the facts only when the manifest stands.
         """
         self.runs = named = list(runs)
+        replaced = list(self._replaced)
         self._planned = together = {**self._planned, **facts}
         content = _manifest(runs, self._next, together)
         self._step("manifest")
         yield self.later(lambda: replace(self.folder / MANIFEST, content, durable=self._durable))
         self._step("manifest committed")
         self.facts, self._named = {**self.facts, **facts}, named
+        for old in replaced:
+            self._step("run deleted")
+            old.path.unlink(missing_ok=True)
+        self._replaced = [old for old in self._replaced if old not in replaced]
 
     def write(self, keys: Fingerprints, facts: dict[str, Any]) -> Work:
         """A job: store ascending distinct `keys` as a run and commit it with `facts`."""
@@ -130,10 +137,8 @@ class RunStore:
         """A job: put `merged` together in one run; runs written meanwhile stay."""
         total = sum(map(len, merged))
         run = yield from self._written(_merged([run.keys for run in merged], total), total)
+        self._replaced += merged
         yield from self._committed([*(old for old in self.runs if old not in merged), run], {})
-        for old in merged:
-            self._step("run deleted")
-            old.path.unlink(missing_ok=True)
 
     def _written(self, pieces: Iterable[Fingerprints], expected: int) -> Generator[int | Future[None], None, Run]:
         """A job's first steps; they return the run, which no manifest names yet."""

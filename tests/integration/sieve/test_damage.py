@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import resource
+import shutil
 from pathlib import Path
 
 import pytest
@@ -269,6 +270,42 @@ def test_a_damaged_record_of_a_log_is_skipped_and_named(tmp_path: Path) -> None:
     sieve = open_sieve(f"mercator:{folder}")
     assert sieve.drain() == URLS[100:300]
     sieve.close()
+
+
+@pytest.mark.parametrize("spec", ["mercator:{}", "offline:{}", "lsm:{}", "bloom:{}?capacity=10000"])
+@pytest.mark.parametrize("left", [0, 50])
+def test_what_is_put_in_after_the_queue_was_cut_short_comes_out(spec: str, left: int, tmp_path: Path) -> None:
+    """It was written before the place that had been reached, and nobody looked for it there."""
+    alive, folder = tmp_path / "alive", tmp_path / "s"
+    with contextlib.closing(open_sieve(spec.format(alive))) as sieve:
+        for start in range(0, 300, 100):
+            sieve.enqueue(URLS[start : start + 100])
+        sieve.flush()
+        assert len([*sieve.drain(150), *sieve.drain(100)]) == 250
+        sieve.drain(1)
+        shutil.copytree(alive, folder)
+    os.truncate(folder / "ready-00000000.log", left)
+    with contextlib.closing(open_sieve(spec.format(folder))) as sieve:
+        sieve.enqueue(URLS[300:305])
+        sieve.flush()
+        assert sieve.drain() == URLS[300:305]
+
+
+@pytest.mark.parametrize("spec", ["mercator:{}", "offline:{}", "lsm:{}", "bloom:{}?capacity=10000"])
+def test_a_flipped_bit_in_a_length_costs_no_url(spec: str, tmp_path: Path) -> None:
+    """All that had been put in since was forgotten, and nobody told."""
+    alive, folder = tmp_path / "alive", tmp_path / "s"
+    with contextlib.closing(open_sieve(spec.format(alive))) as sieve:
+        for start in range(0, 300, 100):
+            sieve.enqueue(URLS[start : start + 100])
+        shutil.copytree(alive, folder)
+    for log in folder.glob("*.log"):
+        if log.stat().st_size:
+            flip(log, 3)
+    with contextlib.closing(open_sieve(spec.format(folder))) as sieve:
+        sieve.enqueue(URLS[:310])
+        sieve.flush()
+        assert sorted(map(str, sieve.drain())) == sorted(URLS[:310])
 
 
 def test_a_torn_record_is_cut(tmp_path: Path) -> None:

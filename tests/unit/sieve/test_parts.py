@@ -6,7 +6,8 @@ import contextlib
 import errno
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from sieve.kinds.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed,
 from sieve.kinds.mercator import MercatorConfig, MercatorSieve
 from sieve.queues import ready
 from sieve.queues.items import Batch, Fingerprinter, pack_numbered, unpack_numbered
+from sieve.queues.waiting import WaitingRoom
 from sieve.sets.filter import RecentTable, WordFilter, first_places
 from sieve.sets.jobs import Job, Work
 from sieve.sets.runs import Run, RunWriter
@@ -346,7 +348,7 @@ def test_keys_are_counted_once_while_their_run_is_committed(tmp_path: Path, monk
     seen.screen(keys)
     seen.admit(keys)
     seen.freeze({})
-    for asked in range(1, 4):  # to sync the run, what is to be done before, to replace the manifest
+    for asked in range(1, 4):  # what is to be done before, to sync the run, to replace the manifest
         seen.work(1000)
         assert (len(slow), len(seen)) == (asked, 20)
         assert not seen.unknown(seen.snapshot(), np.sort(keys)).any()
@@ -354,6 +356,68 @@ def test_keys_are_counted_once_while_their_run_is_committed(tmp_path: Path, monk
     seen.work(1000)
     assert (len(seen), len(seen.store)) == (20, 20)
     seen.close()
+
+
+def test_runs_that_were_merged_go_when_a_manifest_stands_that_does_not_name_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After one that could not be replaced they stayed until the next opening, with as much again as there is."""
+    seen = Seen(RunStore(tmp_path), SeenConfig(run_keys=10))
+
+    def add(seed: int) -> None:
+        keys = random_keys(20, seed)
+        seen.screen(keys)
+        seen.admit(keys)
+        seen.settle({})
+
+    add(1)
+    add(2)
+    with monkeypatch.context() as patched:
+        patched.setattr("sieve.sets.store.replace", full_disk)
+        while "merge" not in seen._jobs:
+            seen.work(1000)
+        while "merge" in seen._jobs:
+            seen.work(1000)
+    assert len(list(tmp_path.glob("*.run"))) == 3, "the manifest names two of them"
+    add(3)
+    assert sorted(tmp_path.glob("*.run")) == sorted(run.path for run in seen.store.runs)
+    seen.close()
+    assert len(RunStore(tmp_path)) == 60
+
+
+@pytest.mark.parametrize("failing", ["sieve.sets.store.sync_folder", "before"])
+def test_no_run_is_left_of_each_try_to_write_one(failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With each call another one, until the sieve was opened anew."""
+    seen = Seen(RunStore(tmp_path), SeenConfig(run_keys=10))
+    keys = random_keys(20)
+    seen.screen(keys)
+    seen.admit(keys)
+    with monkeypatch.context() as patched:
+        if failing != "before":
+            patched.setattr(failing, full_disk)
+        for _ in range(3):
+            with pytest.raises(OSError, match="no space"):
+                seen.settle({}, full_disk)
+    assert not list(tmp_path.glob("*.run*"))
+    seen.settle({})
+    seen.close()
+    assert len(RunStore(tmp_path)) == 20
+
+
+def test_a_part_of_what_waits_of_which_nothing_can_be_read_goes_with_the_next_flush(tmp_path: Path) -> None:
+    """It was told at each opening."""
+    urls = ["http://example.org/1", "http://example.org/2"]
+    room = WaitingRoom(tmp_path)
+    room.append(np.arange(2, dtype=np.uint64), Fingerprinter().batch(urls))
+    room.seal()
+    room.append(np.arange(2, 4, dtype=np.uint64), Fingerprinter().batch(urls))
+    room.close()
+    (tmp_path / "waiting-00000000.log").write_bytes(b"rubbish" * 9)
+    room = WaitingRoom(tmp_path)
+    assert room.now.count == 2
+    room.drop(room.seal())
+    room.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["waiting-00000002.log"]
 
 
 def test_jobs_pay_for_steps_and_wait_for_futures() -> None:
@@ -446,6 +510,145 @@ def test_a_log_tells_of_a_full_segment_that_breaks_off(tmp_path: Path, caplog: p
     again.close()
 
 
+def logged(folder: Path, bodies: Sequence[bytes]) -> tuple[Path, list[Place]]:
+    """The one segment of a log of these, and their places."""
+    log = Log(folder, "x")
+    places = [log.append(body) for body in bodies]
+    log.close()
+    return folder / "x-00000000.log", places
+
+
+def said_of(folder: Path, caplog: pytest.LogCaptureFixture) -> tuple[list[bytes], list[str]]:
+    """What is read of a log after it was opened and had one more, and what was told meanwhile."""
+    caplog.clear()
+    log = Log(folder, "x")
+    log.append(b"one more")
+    bodies = [record.body for record in log.records(Place(0, 0))]
+    log.close()
+    return bodies, [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.parametrize("damaged", range(4))
+def test_a_flipped_bit_in_a_length_costs_no_record(
+    damaged: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What followed in the last segment was cut off as torn by a crash, and nobody told."""
+    bodies = [b"record %d " % number * 30 for number in range(4)]
+    path, places = logged(tmp_path, bodies)
+    stored = path.read_bytes()
+    for bit in range(32):
+        for file in tmp_path.iterdir():
+            file.unlink()
+        broken = bytearray(stored)
+        broken[places[damaged].offset + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(broken)
+        for _ in range(2):  # the second opening meets it in the middle
+            found, said = said_of(tmp_path, caplog)
+            assert (found[:4], said) == (bodies, [])
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_broken_record_is_told_once_and_costs_none_behind_it(
+    last: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where all of it is zeros, each twelve of them were told as one; where its length is one of other bytes, what
+    followed in the last segment was cut off."""
+    bodies = [b"record %d " % number * 30 for number in range(4)]
+    path, places = logged(tmp_path, bodies)
+    stored = path.read_bytes()
+    begin, end = places[1].offset, places[2].offset
+    for junk in (bytes(end - begin), b"\xff" * (end - begin), (b"\x07\0\0\0" * 99)[: end - begin]):
+        for file in tmp_path.iterdir():
+            file.unlink()
+        path.write_bytes(stored[:begin] + junk + stored[end:])
+        if not last:
+            log = Log(tmp_path, "x")
+            log.roll()
+            log.close()
+        found, said = said_of(tmp_path, caplog)
+        assert found == [bodies[0], *bodies[2:], b"one more"]
+        assert said == [
+            f"{path} is damaged: the checksum of the record at {begin} ({end - begin - 12} bytes) is wrong; "
+            "its URLs are passed over"
+        ]
+
+
+@pytest.mark.parametrize("zeros", [1, 11, 12, 13, 5000])
+def test_zeros_at_the_end_are_the_trace_of_a_crash(
+    zeros: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, _ = logged(tmp_path, [b"one", b"two"])
+    stored = path.read_bytes()
+    path.write_bytes(stored + bytes(zeros))
+    assert said_of(tmp_path, caplog) == ([b"one", b"two", b"one more"], [])
+    assert path.read_bytes()[: len(stored) + 1] == stored + b"\x08"
+
+
+def test_a_log_cut_anywhere_has_what_is_whole_and_tells_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bodies = [b"record %d " % number * 3 for number in range(3)]
+    path, places = logged(tmp_path, bodies)
+    stored = path.read_bytes()
+    ends = [place.offset for place in places[1:]] + [len(stored)]
+    for size in range(len(stored)):
+        path.write_bytes(stored[:size])
+        whole = [end for end in ends if end <= size]
+        assert said_of(tmp_path, caplog) == ([*bodies[: len(whole)], b"one more"], [])
+        assert path.stat().st_size == max([0, *whole]) + 12 + len(b"one more")
+
+
+def test_a_long_torn_record_is_looked_through_at_once(tmp_path: Path) -> None:
+    """For records behind it: its places that look like lengths are few where it has URLs."""
+    rng = np.random.default_rng(3)
+    path, _ = logged(tmp_path, [b"first", rng.bytes(1 << 20) + b"http://example.org/some/page" * 300_000])
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 1)
+    begin = time.process_time()
+    log = Log(tmp_path, "x")
+    assert time.process_time() - begin < 5
+    assert [record.body for record in log.records(Place(0, 0))] == [b"first"]
+    log.close()
+
+
+@pytest.mark.parametrize("rolls", [False, True])
+def test_part_of_a_record_that_could_not_be_taken_back_at_once_is_so_before_the_next(
+    rolls: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It stood before the next one, whose place was then a wrong one."""
+
+    class Full:
+        """A file on a full disk, which cannot be shortened either."""
+
+        def __init__(self, file: Any) -> None:
+            self._file, self._room = file, 5
+            self.truncate = full_disk
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._file, name)
+
+        def write(self, data: bytes) -> int:
+            if not self._room:
+                full_disk()
+            written, self._room = self._file.write(data[: self._room]), 0
+            return int(written)
+
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+    for _ in range(2):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(log, "_file", Full(log._file))
+            with pytest.raises(OSError, match="no space"):
+                log.append(b"in part")
+    if rolls:
+        log.roll()
+    place = log.append(b"after")
+    assert log.read(place).body == b"after"
+    assert [record.body for record in log.records(Place(0, 0))] == [b"before", b"after"]
+    assert not caplog.records
+    log.close()
+
+
 def test_a_log_rolls_reads_and_drops(tmp_path: Path) -> None:
     log = Log(tmp_path, "x", segment_bytes=100)
     places = [log.append(bytes([number]) * 30) for number in range(10)]
@@ -486,7 +689,7 @@ def synced(monkeypatch: pytest.MonkeyPatch, fails: int = 0) -> list[str]:
     return names
 
 
-def test_a_log_that_could_not_be_synced_is_synced_whole_the_next_time(
+def test_a_log_that_could_not_be_synced_is_synced_from_there_on_the_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = Log(tmp_path, "x", segment_bytes=100)
@@ -496,9 +699,39 @@ def test_a_log_that_could_not_be_synced_is_synced_whole_the_next_time(
     with pytest.raises(OSError, match="no disk"):
         log.sync()
     log.sync()
-    assert names == [*(f"x-{number:08d}.log" for number in range(4)), tmp_path.name]
+    assert names == [*(f"x-{number:08d}.log" for number in range(1, 4)), tmp_path.name]
     log.sync()
-    assert len(names) == 5, "once is enough"
+    assert len(names) == 4, "once is enough"
+    log.close()
+
+
+def test_of_a_log_only_the_segment_whose_fsync_failed_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an opening, when none is known to be durable, all were, however long the queue was."""
+    log = Log(tmp_path, "x", segment_bytes=100)
+    for number in range(10):
+        log.append(bytes([number]) * 30)
+    log.abandon()
+    log = Log(tmp_path, "x", segment_bytes=100)
+    anew: list[str] = []
+    write = os.pwrite
+
+    def noted(number: int, data: bytes, place: int) -> int:
+        anew.append(Path(f"/proc/self/fd/{number}").readlink().name)
+        return write(number, data, place)
+
+    monkeypatch.setattr(os, "pwrite", noted)
+    for fails, tried_again in ((2, [1, 2, 3]), (1, [3])):
+        names = synced(monkeypatch, fails)
+        with pytest.raises(OSError, match="no disk"):
+            log.sync()
+        assert len(anew) == 1
+        log.sync()
+        assert anew == [f"x-{tried_again[0]:08d}.log"] * 2
+        assert [name for name in names if name != tmp_path.name] == [f"x-{one:08d}.log" for one in tried_again]
+        anew.clear()
+        log.append(b"more")
     log.close()
 
 
