@@ -267,25 +267,24 @@ def load(path: Path) -> tuple[State, int]:
     state = State()
     if data.startswith(_NAME) and data.find(b"\n") >= 0 and not data.startswith(MAGIC):
         raise JournalUnreadable(str(path), "written by another version: its version is needed to finish the work")
+    view = memoryview(data)
     marks = {data[len(MAGIC) : len(MAGIC) + _MARK_BYTES]}  # several, where some are damaged
     position = good = len(MAGIC) if data.startswith(MAGIC) else 0
     while position + _FRAME.size <= len(data):
         mark, kind, length, checksum = _FRAME.unpack_from(data, position)
         begin, end = position + _FRAME.size, position + _FRAME.size + length
-        # Right behind a whole frame no page begins: a marker that is damaged there costs nothing.
-        whole = (mark in marks or position == good) and end <= len(data)
-        if whole and zlib_ng.crc32(body := data[begin:end], kind[0]) == checksum and _applied(state, kind, body):
+        if position == good:  # right behind a whole frame no page begins: a marker that is damaged there costs nothing
+            marks.add(mark)
+        if mark in marks and end <= len(data) and _applied(state, kind, checksum, view[begin:end]):
             if good != position:
                 state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
-            position = good = end
-            marks.add(mark)
-            continue
-        marks.discard(bytes(_MARK_BYTES))  # lost by a disk: each zero would be looked at for one
-        # One search for all of them: one by one, each that is not found would be sought to the end every time.
-        found = re.compile(b"|".join(map(re.escape, marks))).search(data, position + 1) if marks else None
-        if found is None:
-            break
-        position = found.start()
+        else:
+            end = _next_mark(data, marks, position + 1)
+            if position > good or not _applied(state, kind, checksum, view[begin:end]):
+                position = end
+                continue
+            state.damage.append(Damage(str(path), good, -1, "wrong length of a journal frame, which is whole"))
+        position = good = end
     if not _is_torn(data, good):
         if good <= len(MAGIC):
             raise JournalUnreadable(str(path), "nothing in it can be read")
@@ -303,8 +302,19 @@ def _is_torn(data: bytes, good: int) -> bool:
     return kind in _SHAPES and good + _FRAME.size + length > len(data)
 
 
-def _applied(state: State, kind: bytes, body: bytes) -> bool:
-    """False: the checksum holds, but the frame is none that this version writes."""
+def _next_mark(data: bytes, marks: set[bytes], start: int) -> int:
+    """Where the next marker is, or the end. One byte over and over, as a broken disk leaves it, is none: each place in
+    a stretch of it would be looked at."""
+    drawn = [re.escape(mark) for mark in marks if len(set(mark)) > 1]
+    # One search for all of them: one by one, each that is not found would be sought to the end every time.
+    found = re.compile(b"|".join(drawn)).search(data, start) if drawn else None
+    return found.start() if found else len(data)
+
+
+def _applied(state: State, kind: bytes, checksum: int, body: memoryview) -> bool:
+    """False: the checksum does not hold, or the frame is none that this version writes."""
+    if zlib_ng.crc32(body, kind[0]) != checksum:
+        return False
     try:
         state.apply(kind, msgpack.unpackb(body, raw=False, unicode_errors="surrogatepass", strict_map_key=False))
     except (TypeError, ValueError, msgpack.UnpackException):  # a list may be a key in msgpack, and is none here

@@ -345,6 +345,43 @@ def test_frames_are_found_behind_one_that_is_broken_after_a_marker_that_is_damag
     assert (set(state.groups), good, len(state.damage)) == (whole - {8}, len(stored), 1)
 
 
+@pytest.mark.parametrize("number", [7, 8, 9])
+def test_a_flipped_bit_in_the_length_of_a_frame_is_told_and_costs_none(number: int, tmp_path: Path) -> None:
+    """That of the last one was taken for torn by a crash."""
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    for one in (7, 8, 9):
+        journal.add(*group(one, "h", 5).frame())
+    journal.commit()
+    whole = _groups_of(journal, path)
+    stored = path.read_bytes()
+    mark = stored[len(MAGIC) :][:8]
+    begin = stored.rindex(mark, 0, stored.index(b"t%d" % number))
+    for bit in range(32):
+        broken = bytearray(stored)
+        broken[begin + 9 + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(broken)
+        state, good = load(path)
+        assert (set(state.groups), good) == (whole, len(stored))
+        assert [(one.offset, one.lost_bytes) for one in state.damage] == [(begin, 0)]
+
+
+def test_frames_are_found_behind_a_broken_one_where_the_first_marker_is_damaged(tmp_path: Path) -> None:
+    """The broken one's own marker is that of all behind it."""
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    journal.commit()
+    whole = _groups_of(journal, path)
+    stored = bytearray(path.read_bytes())
+    second = stored.index(bytes(stored[len(MAGIC) :][:8]), len(MAGIC) + 1)
+    stored[len(MAGIC)] ^= 1
+    stored[second + 20] ^= 1
+    path.write_bytes(stored)
+    state, good = load(path)
+    assert (set(state.groups), good) == (whole, len(stored))
+    assert [one.offset for one in state.damage] == [second]
+
+
 def test_a_broken_frame_at_the_end_is_told_and_one_that_is_torn_is_not(tmp_path: Path) -> None:
     """A process that dies amid a write leaves a frame that ends behind the file."""
     path = tmp_path / "x.journal"
@@ -364,9 +401,12 @@ def test_a_broken_frame_at_the_end_is_told_and_one_that_is_torn_is_not(tmp_path:
     assert (state.damage, good) == ([], before)
 
 
+@pytest.mark.parametrize("byte", [b"\0", b"\xff"])
 @pytest.mark.parametrize("begin", [b"", MAGIC])
-def test_a_journal_of_zeros_is_given_up_at_once(begin: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each zero was looked at for a frame: 12 s for 8 MB."""
+def test_a_journal_of_one_byte_over_and_over_is_given_up_at_once(
+    begin: bytes, byte: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each was looked at for a frame: 12 s for 8 MB of zeros."""
     path, looked = tmp_path / "x.journal", 0
 
     class Counted:
@@ -380,7 +420,7 @@ def test_a_journal_of_zeros_is_given_up_at_once(begin: bytes, tmp_path: Path, mo
             return struct.unpack_from("<8scII", data, place)
 
     monkeypatch.setattr("archive.writing.journal._FRAME", Counted())
-    path.write_bytes(begin + bytes(10_000))
+    path.write_bytes(begin + byte * 10_000)
     with pytest.raises(JournalUnreadable):
         load(path)
     assert 0 < looked < 10
