@@ -317,6 +317,12 @@ class WarcWriter:
             self._index.add(entry)
         self.config.step("pack-note")
         self._note(file, [group.ident for group in job.groups])
+        # What a recovery does not find noted it writes anew, with other ids than others would have been told.
+        try:
+            with self._lock:
+                self._journal.commit(durable=False)
+        except (OSError, ArchiveError):
+            return  # the next sync says so
         job.remember(self._seen)
 
     def _rotate(self) -> None:

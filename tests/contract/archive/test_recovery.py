@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import wait
 from pathlib import Path
 
 import pytest
 
-from archive import Reader, Recovery, WarcWriter, WriterConfig, recover
+from archive import Reader, Recovery, RevisitTarget, WarcWriter, WriterConfig, recover
 from archive.tools.verify import verify
 from archive.writing.journal import MAGIC, encode
 from archive.writing.packing import freeze
@@ -183,6 +183,27 @@ def test_the_trace_of_a_writer_that_died_at_once_goes(tmp_path: Path) -> None:
         (tmp_path / f"{size}.journal").write_bytes((MAGIC + b"drawn...I" + b"x" * 40)[:size])
     assert recovered(tmp_path).damage == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_others_are_told_of_no_record_that_a_kill_takes_away(tmp_path: Path) -> None:
+    """Recovery wrote it anew, with another id than that to which others' repeats already referred."""
+    alive, told = tmp_path / "alive", set[str]()
+
+    def killed(targets: Mapping[str, RevisitTarget]) -> None:
+        told.update(target.record_id for target in targets.values())
+        shutil.copytree(alive, tmp_path / f"dead{len(told)}")
+
+    config = WriterConfig(pack_bytes=1, reserve_bytes=0, remember=killed)
+    with WarcWriter(alive, "crawl", config=config) as writer:
+        for number in range(3):
+            writer.write(page(number))
+            writer.sync()
+            wait(set(writer._running))
+    assert len(told) == 3
+    for dead in tmp_path.glob("dead*"):
+        recovered(dead)
+        ids = {record.id for path in dead.glob("*.warc.xz") for record in Reader(path)}
+        assert len(ids & told) == int(dead.name.removeprefix("dead"))
 
 
 def test_a_file_is_finished_with_the_dictionary_with_which_it_began(tmp_path: Path) -> None:
