@@ -49,7 +49,7 @@ def target_uri(url: str) -> str:
     """The URL with everything percent-encoded that would break a header line or is not ASCII."""
     if url.isascii() and url.isprintable() and " " not in url:
         return url
-    return quote(url, safe=_URL_SAFE)
+    return quote(url, safe=_URL_SAFE, errors="surrogatepass")
 
 
 def clean(value: str) -> str:

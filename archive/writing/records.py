@@ -188,5 +188,5 @@ def build(exchange: Exchange, checksum: str, seen: RevisitTarget | None, style: 
     records.append(_metadata(exchange, ids[2], first, style))
     target = None
     if answered and seen is None and exchange.truncated is None and http_status(exchange.response_head) == 200:
-        target = RevisitTarget(exchange.url, warc_date(exchange.started, style.version), ids[0])
+        target = RevisitTarget(target_uri(exchange.url), warc_date(exchange.started, style.version), ids[0])
     return Built(tuple(records), checksum, target)

@@ -333,3 +333,12 @@ def test_target_uri_is_ascii() -> None:
 )
 def test_payload_types(payload: bytes, expected: str) -> None:
     assert payload_type(b"HTTP/1.1 200 OK\r\n\r\n", payload) == expected
+
+
+def test_a_url_with_half_a_letter_is_one_that_can_be_written_and_referred_to() -> None:
+    """It ended the writer, whatever else that had to store."""
+    one = replace(page(1), url="http://h.example/\ud800\udcff")
+    built = build(one, digest("sha1", one.payload), None, Style())
+    assert b"\r\nWARC-Target-URI: http://h.example/%ED%A0%80%ED%B3%BF\r\n" in built.records[0]
+    assert built.target is not None
+    assert built.target.url == "http://h.example/%ED%A0%80%ED%B3%BF"
