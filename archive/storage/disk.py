@@ -49,6 +49,12 @@ def _named(error: OSError, path: Path) -> OSError:
     return error
 
 
+def cut_back(descriptor: int, size: int) -> None:
+    """Take away what stands behind that place: it was written in part, by a try that could not take it back."""
+    if os.fstat(descriptor).st_size > size:
+        os.ftruncate(descriptor, size)
+
+
 def write_all(descriptor: int, parts: list[bytes]) -> int:
     """Write all parts at the file's end, in few calls; returns the bytes written. OSError leaves a part of it there."""
     total = 0

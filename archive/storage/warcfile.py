@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from archive.storage.disk import full_error, write_all
+from archive.storage.disk import cut_back, full_error, write_all
 
 OPEN = ".open"
 _WARC = re.compile(r".*\.warc(?:\.xz|\.gz|\.zst)?", re.DOTALL)
@@ -33,7 +34,7 @@ def file_name(prefix: str, instant: datetime, serial: int, owner: str, suffix: s
 
 
 class OpenFile:
-    """Append-only; :attr:`size` counts whole packs only. A failed append leaves the file as it was before."""
+    """Append-only; :attr:`size` counts whole packs only. What a failed append leaves goes before the next one."""
 
     def __init__(self, folder: Path, name: str, descriptor: int, size: int) -> None:
         self.folder = folder
@@ -66,10 +67,12 @@ class OpenFile:
         """Append and fsync; returns the offset at which the blob begins. ArchiveFull: the file is as before."""
         start = self.size
         try:
+            cut_back(self._descriptor, start)
             write_all(self._descriptor, [blob])
             os.fsync(self._descriptor)
         except OSError as error:
-            os.ftruncate(self._descriptor, start)
+            with suppress(OSError):  # the next try does it
+                cut_back(self._descriptor, start)
             raise full_error(self.path, len(blob), error) from error
         self.size = start + len(blob)
         return start

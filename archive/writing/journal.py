@@ -29,7 +29,7 @@ import msgpack
 from zlib_ng import zlib_ng
 
 from archive.errors import ArchiveError, Damage, JournalBusy, JournalUnreadable
-from archive.storage.disk import fsync_folder, full_error, write_all
+from archive.storage.disk import cut_back, fsync_folder, full_error, write_all
 
 _NAME = b"ulwembu-journal-"
 MAGIC = _NAME + b"2\n"
@@ -204,9 +204,10 @@ class Journal:
         if self._waiting:
             needed = sum(map(len, self._waiting))
             try:
+                cut_back(self._descriptor, self.size)
                 self.size += write_all(self._descriptor, self._waiting)
             except OSError as error:
-                os.ftruncate(self._descriptor, self.size)
+                self._cut_back()
                 raise full_error(self.path, needed, error) from error
             self._unsynced += self._waiting
             self._waiting = []
@@ -216,10 +217,14 @@ class Journal:
             except OSError as error:
                 needed = sum(map(len, self._unsynced))
                 self.size -= needed
-                os.ftruncate(self._descriptor, self.size)
                 self._waiting, self._unsynced = self._unsynced, []
+                self._cut_back()
                 raise full_error(self.path, needed, error) from error
             self._unsynced = []
+
+    def _cut_back(self) -> None:
+        with contextlib.suppress(OSError):  # the next commit does it
+            cut_back(self._descriptor, self.size)
 
     def rewrite(self, config: dict[str, Any], frames: Iterable[Frame]) -> None:
         """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import itertools
 import lzma
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -409,6 +411,54 @@ def test_disk_full_at_close_is_finished_later(tmp_path: Path, kind: str, monkeyp
     result = recover(tmp_path, lambda tokens: tokens)
     assert len([r for path in result.finished for r in Reader(path, types=["response"])]) == 30
     assert [problem for path in result.finished for problem in verify(path)] == []
+
+
+@pytest.mark.parametrize("what", ["*.open", "*.journal"])
+def test_what_was_written_in_part_and_could_not_be_taken_back_is_so_later(
+    tmp_path: Path, kind: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pack behind it was noted at a wrong place, and its end was cut off by the recovery, with the records there."""
+    pages = [page(number, payload=os.urandom(20_000)) for number in range(4)]
+    writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, pack_bytes=1))
+    settle_all(writer, pages[:1])
+    wait(set(writer._running))
+    (path,) = tmp_path.glob(what)
+    write, room = os.writev, 1
+
+    def full(descriptor: int, parts: Sequence[bytes]) -> int:
+        nonlocal room
+        if not os.path.samestat(os.fstat(descriptor), path.stat()):
+            return write(descriptor, parts)
+        if not room:
+            raise OSError(errno.ENOSPC, "full")
+        room = 0
+        return write(descriptor, [bytes(parts[0])[:10]])
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "writev", full)
+        patch.setattr(os, "ftruncate", no_room)  # some file systems need room to give room back
+        writer.write(pages[1], "t1")
+        with contextlib.suppress(ArchiveFull):
+            writer.sync()
+        writer.settle(["t1"])
+        wait(set(writer._running))
+        with pytest.raises(ArchiveFull):
+            writer.sync()
+    assert not room
+    writer.sync()
+    settle_all(writer, pages[2:])
+    wait(set(writer._running))
+    writer.sync()
+    shutil.copytree(tmp_path, tmp_path / "killed")
+    writer.close()
+    assert recover(tmp_path / "killed", lambda tokens: tokens).damage == []
+    for folder in (tmp_path, tmp_path / "killed"):
+        found = [r.body() for path in finished_in(folder) for r in Reader(path, types=["response"])]
+        assert sorted(found) == sorted(exchange.payload for exchange in pages)
+        assert [problem for path in finished_in(folder) for problem in verify(path)] == []
 
 
 def test_a_full_device_hides_no_fault(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
