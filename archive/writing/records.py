@@ -103,10 +103,13 @@ def _wire_fields(exchange: Exchange) -> list[tuple[str, str]]:
 def _revisit_fields(target: RevisitTarget, kind: str, style: Style) -> list[tuple[str, str]]:
     return [
         ("WARC-Profile", _PROFILE.format(version=style.version, kind=kind)),
-        ("WARC-Refers-To", target.record_id),
+        ("WARC-Refers-To", clean(target.record_id)),
         ("WARC-Refers-To-Target-URI", target_uri(target.url)),
         # An earlier crawl's may be more exact than 1.0 allows.
-        ("WARC-Refers-To-Date", _FRACTION.sub("", target.date) if style.version == "1.0" else target.date),
+        (
+            "WARC-Refers-To-Date",
+            _FRACTION.sub("", clean(target.date)) if style.version == "1.0" else clean(target.date),
+        ),
     ]
 
 

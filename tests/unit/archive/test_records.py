@@ -342,3 +342,9 @@ def test_a_url_with_half_a_letter_is_one_that_can_be_written_and_referred_to() -
     assert b"\r\nWARC-Target-URI: http://h.example/%ED%A0%80%ED%B3%BF\r\n" in built.records[0]
     assert built.target is not None
     assert built.target.url == "http://h.example/%ED%A0%80%ED%B3%BF"
+
+
+def test_what_another_archive_calls_its_record_breaks_none_of_ours() -> None:
+    """Bytes that are no UTF-8 in its id or date ended the writer."""
+    revisit = records(page(1), RevisitTarget("http://h.example/", "2026\udce9", "<urn:uuid:\udce9>"))[0]
+    assert (revisit.field("WARC-Refers-To"), revisit.field("WARC-Refers-To-Date")) == ("<urn:uuid: >", "2026")
