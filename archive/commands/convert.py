@@ -19,9 +19,9 @@ from archive.commands.common import (
     progress,
     spooled,
 )
-from archive.storage.codecs import SUFFIXES, check_level
+from archive.storage.codecs import SUFFIXES, check_level, compression_of
 from archive.terminal import printable
-from archive.tools.convert import compression_of, convert, renamed
+from archive.tools.convert import convert, renamed
 
 HELP = "store files another way (xz, gz, zst, none), byte for byte the same inside"
 

@@ -13,6 +13,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import zstandard
@@ -181,6 +182,14 @@ def train_dictionary(records: Sequence[bytes]) -> bytes:
         return zstandard.train_dictionary(_DICTIONARY_BYTES, list(records)).as_bytes()
     except zstandard.ZstdError:
         return b""
+
+
+def compression_of(path: Path) -> str:
+    """The kind of file its name stands for; "none" for other names."""
+    for name, suffix in SUFFIXES.items():
+        if suffix and path.name.endswith(suffix):
+            return name
+    return "none"
 
 
 def check_level(compression: str, level: int | None) -> None:

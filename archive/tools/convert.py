@@ -21,7 +21,7 @@ from archive.index.cdxj import SUFFIX, index_file
 from archive.messages.digests import DigestCheck
 from archive.reading.reader import Reader
 from archive.reading.record import Record
-from archive.storage.codecs import SUFFIXES
+from archive.storage.codecs import SUFFIXES, compression_of
 from archive.storage.disk import fsync_folder
 from archive.storage.source import Source
 from archive.storage.unpack import Unpacked, detect
@@ -40,14 +40,6 @@ class RepairReport:
     kept: int = 0
     dropped: int = 0
     damages: list[Damage] = field(default_factory=list)
-
-
-def compression_of(path: Path) -> str:
-    """The kind of file its name stands for; "none" for other names."""
-    for name, suffix in SUFFIXES.items():
-        if suffix and path.name.endswith(suffix):
-            return name
-    return "none"
 
 
 def renamed(path: Path, compression: str) -> Path:

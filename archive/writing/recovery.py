@@ -8,6 +8,7 @@ from pathlib import Path
 
 from archive.errors import Damage, JournalBusy, JournalUnreadable
 from archive.messages.digests import digest
+from archive.storage.codecs import compression_of
 from archive.storage.warcfile import OPEN
 from archive.writing.config import PERSISTED, WriterConfig
 from archive.writing.journal import Group, Journal, State
@@ -73,7 +74,8 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
     if not state.config and not state.groups:
         journal.close(remove=True)
         return
-    state.config = {"prefix": "recovered", "compression": "xz", "max_bytes": 0, **state.config}
+    kind = compression_of(Path(state.open_name)) if state.open_name else "xz"
+    state.config = {"prefix": "recovered", "compression": kind, "max_bytes": 0, **state.config}
     settings = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo") if name in state.config}
     tokens = sorted({g.token for g in state.groups.values() if g.token and g.ident not in state.accepted})
     kept = set(accepted(tokens)) if tokens else set()

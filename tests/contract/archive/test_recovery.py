@@ -185,6 +185,29 @@ def test_the_trace_of_a_writer_that_died_at_once_goes(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("kind", ["xz", "gz", "zst", "none"])
+def test_a_file_goes_on_as_it_began_where_the_settings_are_lost(kind: str, tmp_path: Path) -> None:
+    """What was left was put as xz behind what was of another kind, where nothing reads it."""
+    alive, dead = tmp_path / "alive", tmp_path / "dead"
+    config = WriterConfig(pack_bytes=6000, open_packs=1, reserve_bytes=0)
+    with WarcWriter(alive, "crawl", kind, config=config) as writer:
+        for number in range(PAGES):
+            writer.write(page(number))
+        wait(set(writer._running))
+        writer.sync()
+        shutil.copytree(alive, dead)
+        assert writer._accepted
+    journal = the(dead, "*.journal")
+    stored = bytearray(journal.read_bytes())
+    stored[stored.index(b"pack_bytes")] ^= 1
+    journal.write_bytes(stored)
+    result = recovered(dead)
+    assert [one.path for one in result.damage] == [str(journal)]
+    assert [problem for path in result.finished for problem in verify(path)] == []
+    found = [record.url for path in result.finished for record in Reader(path, types=["response"])]
+    assert sorted(found) == sorted(page(number).url for number in range(PAGES))
+
+
 def test_others_are_told_of_no_record_that_a_kill_takes_away(tmp_path: Path) -> None:
     """Recovery wrote it anew, with another id than that to which others' repeats already referred."""
     alive, told = tmp_path / "alive", set[str]()
