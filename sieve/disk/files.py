@@ -385,8 +385,8 @@ class Log(LogReader):
 
     def _cut_torn_end(self) -> None:
         # A record cut short was being written when the process died: its call had not returned.
-        path, place = self._path(self._segment), Place(self._segment, 0)
-        if not path.exists():
+        place = Place(self._segment, 0)
+        if not (path := self._path(self._segment)).exists():
             return
         with path.open("r+b") as file:
             while True:
@@ -398,4 +398,5 @@ class Log(LogReader):
                 if record is None:
                     break
                 place = record.end
-            file.truncate(place.offset)
+            if place.offset < file.seek(0, os.SEEK_END):
+                file.truncate(place.offset)
