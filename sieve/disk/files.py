@@ -216,25 +216,22 @@ class LogReader:
             return None
         length, check = _RECORD.unpack(head)
         body = file.read(length)
-        if length and len(body) == length and xxh3_64_intdigest(body) == check:
-            return _record(place, body)
-        file.seek(place.offset + _RECORD.size)
-        rest = file.read()
-        size = _before_next(rest, length)
-        if size and xxh3_64_intdigest(body := rest[:size]) == check:
-            return _record(place, body)  # its length alone is damaged
-        if size == len(rest) and (length > size or not rest.strip(b"\0")):
-            return None
-        file.seek(place.offset + _RECORD.size + size)
-        path = self._path(place.segment)
-        raise DamagedError(str(path), f"the checksum of the record at {place.offset} ({size} bytes) is wrong")
+        begin = place.offset + _RECORD.size
+        if not length or len(body) < length or xxh3_64_intdigest(body) != check:
+            file.seek(begin)
+            rest = file.read()
+            body = rest[: _before_next(rest, length)]  # whole all the same where its length alone is damaged
+            if not body or xxh3_64_intdigest(body) != check:
+                size = len(body)
+                if size == len(rest) and (length > size or not rest.strip(b"\0")):
+                    return None
+                file.seek(begin + size)
+                path = self._path(place.segment)
+                raise DamagedError(str(path), f"the checksum of the record at {place.offset} ({size} bytes) is wrong")
+        return Record(place, Place(place.segment, begin + len(body)), body)
 
     def _path(self, segment: int) -> Path:
         return self._folder / f"{self._name}-{segment:08d}.log"
-
-
-def _record(place: Place, body: bytes) -> Record:
-    return Record(place, Place(place.segment, place.offset + _RECORD.size + len(body)), body)
 
 
 def _before_next(rest: bytes, length: int) -> int:
