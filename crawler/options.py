@@ -72,7 +72,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_LEASE_S", 120.0, "Seconds after which a URL handed to a worker that went silent goes to another."),
     Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within so many seconds, no poll either."),
     Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),
-    # At most a second: what waits for an instant of its own (a poll, a retry) comes earlier by as much.
+    # At most a second: nobody else has the host, or its address, meanwhile.
     Option(
         "FRONTIER_AHEAD_MS",
         100,

@@ -188,7 +188,8 @@ class Host:
         """Queue up to `most` (0: :data:`UNPARKED_AT_ONCE`) parked elements whose time has come, in front; their
         reasons. Pages that have failed go behind what waits: in front, some that are broken for good would fail again
         and again before any other is asked for, and their host rest for days. So does what waited for equal pages, lest
-        a trap have each day's first turns; while that section waits for those again, it waits on with it."""
+        a trap have each day's first turns; while that section waits for those again, it waits on with it. Without
+        `most` it is for a lease due at `until_ms`, perhaps ahead of time: before, the host gives nothing."""
         reasons: list[str] = []
         due = itertools.takewhile(lambda entry: entry[0] <= until_ms, self.parked)
         for entry in list(itertools.islice(due, most or PARKED_AT_ONCE)):
@@ -201,6 +202,8 @@ class Host:
                 waiting = member.partition(b"\0")[2]
                 self.push(waiting, front=reason != EQUAL_PAGES and not has_failed(waiting))
                 reasons.append(reason)
+        if reasons and not most:
+            self.next_ms = max(self.next_ms, until_ms)
         return reasons
 
     def is_trapped(self, element: bytes, now_ms: int) -> bool:

@@ -73,7 +73,7 @@ class MemoryFrontier(MemoryTables):
             ready_ms = None if stays else host.requisites_ms(self.config.obey_robots)
             if ready_ms is None or ready_ms > horizon_ms:
                 continue
-            host.unpark(horizon_ms)
+            host.unpark(max(now_ms, ready_ms))
             if host.hops or host.bands[0]:
                 host.rank, host.waits = (0, host.served, host.authority.encode()), False
         line = sorted((host for host in self.known.values() if host.rank), key=lambda host: host.rank or ())
@@ -89,14 +89,15 @@ class MemoryFrontier(MemoryTables):
             changed = self.is_least(host) and host.first_parked_ms() != host.looked_ms
             if host.rank and host.look_ms > horizon_ms and not changed:
                 continue
-            host.unpark(horizon_ms)
+            start_ms = max(now_ms, ready_ms)
+            host.unpark(start_ms)
             # for a redirected robots.txt another host waits
             host.rank = (0 if host.hops else host.best_band(), host.served, host.authority.encode())
             host.looked_ms, host.waits = host.first_parked_ms(), False
             host.look_ms = host.looked_ms or NEVER
             if not self.is_least(host):
                 host.look_ms = NEVER
-            elif host.look_ms <= horizon_ms:  # more is due than comes at a time
+            elif host.look_ms <= start_ms:  # more is due than comes at a time
                 host.look_ms = now_ms + MORE_MS
 
     def _try_all(self, line: Sequence[Host], limit: int, now_ms: int, horizon_ms: int) -> list[Lease]:

@@ -25,7 +25,7 @@ local function settle(authority)
   elseif start > horizon then
     due_of[authority] = start
   else
-    unpark(authority, record, horizon)
+    unpark(authority, record, max(now, start))
     if not record.others.h and byte(record.bands) ~= 0 then
       due_of[authority] = now -- more is due than comes at a time
     else

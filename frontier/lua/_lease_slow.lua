@@ -181,10 +181,10 @@ end
 
 -- When it must be looked at though it stands in line, since that may last: what it has parked may be worth more. Not at
 -- once where more is due than comes at a time: thousands of it would keep all others from their places in line.
-local function look_again(record)
+local function look_again(record, start)
   local first = record.others.pm
   if not first or not line.is_least(place_in_line(record)) then return false end
-  return first > horizon and first or now + SETTINGS.more
+  return first > start and first or now + SETTINGS.more
 end
 
 local function wait_for(ip, authority, record)
@@ -231,10 +231,12 @@ end
 -- into line, or to where it belongs when it may not be granted now
 local function line_up(authority)
   local record = load_record(authority)
-  if start_of(record) then
-    unpark(authority, record, horizon)
+  local start = start_of(record)
+  if start then
+    start = max(now, start)
+    unpark(authority, record, start)
     reschedule(authority, record)
-    due_of[authority] = look_again(record)
+    due_of[authority] = look_again(record, start)
     line.join(authority, place_in_line(record))
   elseif record then
     schedule(authority, record)

@@ -275,7 +275,8 @@ end
 
 -- Up to `most` URLs whose time has come, in front, but pages that have failed or that waited for equal pages behind what
 -- waits (why: frontier/host.py). While that section waits for those again, they wait on with it: it would all come a day
--- later, and each day twice as much.
+-- later, and each day twice as much. Without `most` it is for a lease due at `until_ms`, perhaps ahead of time: before, the
+-- host gives nothing.
 local function unpark(authority, record, until_ms, most)
   local first, waits_ms = record.others.pm, record.others.e or 0
   if not first or first > until_ms then return 0 end
@@ -296,6 +297,7 @@ local function unpark(authority, record, until_ms, most)
   add(meta_add, 'parked', -number)
   local left = record.others.pn - number
   record.others.pn = left > 0 and left or nil
+  if number > 0 and not most then record.next_ms = max(record.next_ms, until_ms) end
   note_unparks(authority, record)
   return number
 end

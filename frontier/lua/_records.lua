@@ -42,6 +42,11 @@ local function map_flags(others, next_ms)
   return flags
 end
 
+-- whether all there is of it has room in a bucket: it had no lease yet, nor will have one before an instant
+local function is_newcomer(record)
+  return record.served == 0 and record.next_ms == 0
+end
+
 local function encode_record(record)
   local bands, inline, others, lease = record.bands, record.inline, record.others, record.lease
   local address, marks = record.address, record.marks
@@ -54,7 +59,7 @@ local function encode_record(record)
       record.address_until_ms, record.queued, record.counts, record.last_fetch_ms, record.admitted, #marks, marks,
       record.robots_ms, record.robots_expires_ms, lease.due, lease.expires, lease.key, lease.holds, #element, element,
       #address, address, #bands, bands, #inline)
-  elseif record.served == 0 then
+  elseif is_newcomer(record) then
     core = pack_struct(NEW, flags - SERVED, best, record.admitted, record.queued, #bands, bands, #inline)
   else
     core = pack_struct(SERVED_BEFORE, flags, best, record.served, record.next_ms, record.address_next_ms,
@@ -174,7 +179,7 @@ local function write_records()
   for authority, text in pairs(changed_records) do
     local record = records[authority]
     if text == true then text = encode_record(record) end
-    if record.served == 0 then
+    if is_newcomer(record) then
       set_newcomer(authority, text)
     else
       set(RECORD_KEY .. authority, text)

@@ -5,7 +5,7 @@
 -- that has few. All of it is one value, so that a host costs one key, or less before its first lease (_newcomers.lua).
 -- Layout, also known to frontier/wire.py:
 --
---   2 bytes      flags (1 leased before, 2 a map, 4 the end of a lease must look at it, 8 its address is not its own
+--   2 bytes      flags (1 no newcomer, 2 a map, 4 the end of a lease must look at it, 8 its address is not its own
 --                alone, or not known, 16 a lease must look at the map, 32 leased now), best band (8: no URL waits)
 --   if flag 1    served (number of its last lease), next_ms, address_next_ms (when no other authority is known to have
 --                the address, else -1), address_until_ms (end of its validity), queued, counts (bytes, pages, words,

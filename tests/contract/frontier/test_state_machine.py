@@ -97,6 +97,7 @@ class Histories(RuleBasedStateMachine):
         self.gone: list[str] = []
         self.rested: dict[str, int] = {}  # authority or address -> end of its last answer
         self.inside: set[str] = set()
+        self.not_before: dict[str, int] = {}
         self.urls = itertools.count()
         self.homes = [f"198.51.100.{n}" if own else ADDRESSES[n % 2] for n in range(len(HOSTS))]
 
@@ -114,7 +115,7 @@ class Histories(RuleBasedStateMachine):
         kind=st.sampled_from([Kind.PAGE, Kind.PAGE, Kind.FEED, Kind.SITEMAP]),
         query=st.booleans(),
         depth=st.sampled_from([0, 1, 50]),
-        wait_ms=st.sampled_from([0, 0, 0, 5_000, HOUR]),
+        wait_ms=st.sampled_from([0, 0, 0, 400, 5_000, HOUR]),
         embedded=st.booleans(),
     )
     def take_in(
@@ -127,6 +128,7 @@ class Histories(RuleBasedStateMachine):
             section = f"{host}/x{long}{number % 3}/" if number % 4 else f"{host}/x{long}"
             url = f"{section}?{number}" if query else f"{section}{number}"
             moment = self.clock.now_ms + wait_ms if wait_ms else 0
+            self.not_before[url] = moment
             memo = REQUISITE_MARK + b"\1" if embedded else b"found on %d" % number if query else b""
             found.append(Candidate(url, kind, "http://source.example/", depth, score, moment, memo))
         self.put(found)
@@ -189,7 +191,7 @@ class Histories(RuleBasedStateMachine):
             held = list(self.leases.values())
             assert lease.authority not in [other.authority for other in held]
             assert not lease.address or lease.address not in [other.address for other in held]
-            assert now_ms <= lease.due_ms <= now_ms + ahead_ms
+            assert max(now_ms, self.not_before.get(lease.url, 0)) <= lease.due_ms <= now_ms + ahead_ms
             self.check_rested(lease.authority, lease.address, lease.due_ms)
             self.leases[lease.token] = lease
             host = self.memory.known[lease.authority]
@@ -298,6 +300,8 @@ class Histories(RuleBasedStateMachine):
     @rule(host=st.sampled_from(HOSTS), verb=st.sampled_from(["unpark", "pause", "resume", "resume", "drop"]))
     def by_hand(self, host: str, verb: str) -> None:
         self.both(verb, host)
+        if verb == "unpark":
+            self.not_before = {url: moment for url, moment in self.not_before.items() if authority(url) != host}
         if verb == "drop":
             self.inside = self.seen_inside()
 
