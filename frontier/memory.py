@@ -195,7 +195,8 @@ class MemoryFrontier(MemoryTables):
         return lease
 
     def _next_element(self, host: Host, due_ms: int) -> tuple[bytes, Element | None]:
-        """What to fetch next from a host that is ready; (b"", None) when all it had was opted out."""
+        """What to fetch next from a host that is ready; (b"", None) when all it had was opted out, or its rules do not
+        hold then and may be asked for only later."""
         rules = self.opt_outs_at(host.authority)
         if "" in rules:
             self.results["opted_out"] += host.forget_urls()
@@ -207,6 +208,10 @@ class MemoryFrontier(MemoryTables):
         if narrowed and host.requisites() is None:
             return b"", None
         if host.wants_robots(due_ms, self.config):
+            if host.robots_retry_ms > due_ms:
+                # Its rules have ended since it was ready, or will before its address is free.
+                host.next_ms = max(host.next_ms, host.robots_expires_ms)
+                return b"", None
             return b"", Element(host.authority + "/robots.txt", Kind.ROBOTS, 0, 0, 1.0, 0, "", b"")
         host.unpark(due_ms)
         for _ in range(OPTED_OUT_AT_ONCE):

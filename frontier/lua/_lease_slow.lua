@@ -50,7 +50,7 @@ local function is_opted_out(rules, element)
 end
 
 -- element to fetch next ('' = robots.txt), nil when all it had was opted out, or may be, or no page embeds it and it is
--- narrowed to what pages embed
+-- narrowed to what pages embed, or its rules do not hold then and may be asked for only later
 local function next_element(authority, record, due, narrowed)
   local rules = opt_out_rules(authority)
   if not rules then return nil end
@@ -67,7 +67,13 @@ local function next_element(authority, record, due, narrowed)
     return call('LPOP', PREFIX .. 'h:' .. authority)
   end
   if narrowed and not embedded.is_first(authority, record) then return nil end
-  if robots_wanted(record.robots_ms, record.robots_expires_ms, record.others.rr or 0, due) then return '' end
+  local retry_ms = record.others.rr or 0
+  if robots_wanted(record.robots_ms, record.robots_expires_ms, retry_ms, due) then
+    if retry_ms <= due then return '' end
+    -- its rules have ended since it was ready, or will before its address is free
+    record.next_ms = max(record.next_ms, record.robots_expires_ms)
+    return nil
+  end
   unpark(authority, record, due)
   for _ = 1, SETTINGS.opted_out_at_once do
     if narrowed and not embedded.is_first(authority, record) then return nil end

@@ -913,8 +913,31 @@ def test_robots_are_refreshed_while_they_are_still_valid(make: Make, clock: Cloc
     assert one(frontier).kind is Kind.ROBOTS
 
 
+@pytest.mark.parametrize("address", ["", "192.0.2.1"])
+def test_rules_that_end_while_nobody_asks_are_not_asked_for_before_their_wait_is_over(
+    address: str, make: Make, clock: Clock
+) -> None:
+    """Also where the host might have been asked for a page when they still held."""
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
+    lease = one(frontier)
+    if address:
+        assert frontier.bind(lease.token, address).granted
+    done(frontier, lease, robots=RobotsRecord("allow", expires_in_ms=10 * MINUTE))
+    ends_ms = clock.now_ms + 10 * MINUTE
+    clock.now_ms = ends_ms - 2 * MINUTE
+    done(frontier, one(frontier), "timeout")
+    retry_ms = clock.now_ms + 5 * MINUTE
+    clock.now_ms = ends_ms
+    grant = frontier.lease(9)
+    assert (grant.leases, grant.next_due_ms) == ((), retry_ms)
+    assert (frontier.lease(9).next_due_ms, frontier.status().due) == (retry_ms, 0)
+    clock.now_ms = retry_ms
+    assert one(frontier).kind is Kind.ROBOTS
+
+
 def test_where_rules_end_before_its_address_is_free_a_host_gives_no_page(make: Make, clock: Clock) -> None:
-    """Looked ahead for, while new rules may not be asked for yet."""
+    """Looked ahead for, while new rules may not be asked for yet: nor are these."""
     frontier = make(replace(POLITE, address_delay_ms=5000))
     frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B) for n in range(2)])
     ends_ms = clock.now_ms + 10 * MINUTE
@@ -929,7 +952,13 @@ def test_where_rules_end_before_its_address_is_free_a_host_gives_no_page(make: M
     page = one(frontier)
     assert page.url == f"{B}/0"
     done(frontier, page)
-    assert not [lease.url for lease in frontier.lease(9, ahead_ms=5000).leases if lease.kind is Kind.PAGE]
+    retry_ms = ends_ms + 3 * MINUTE
+    while clock.now_ms < retry_ms - 5000:
+        for lease in frontier.lease(9, ahead_ms=5000).leases:
+            assert lease.authority == B
+            done(frontier, lease)
+        clock.forward(1000)
+    assert f"{A}/robots.txt" in urls(frontier.lease(9, ahead_ms=5000).leases)
 
 
 @pytest.mark.parametrize("location", [f"{B}/moved.txt", "HTTP://B.example:80/moved.txt"])
