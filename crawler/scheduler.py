@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import Any, Self
 
@@ -41,6 +42,9 @@ from sieve.urls import as_parsed, bad_port, canonicalize
 
 logger = logging.getLogger(__name__)
 
+_MOST_REMADE = 10
+"""So often a page's request may be made anew on its lease: a middleware that always does so would never end."""
+
 
 class FrontierScheduler(BaseScheduler):
     """See the module."""
@@ -49,6 +53,7 @@ class FrontierScheduler(BaseScheduler):
         self._worker = worker
         self._cookies = cookies
         self._spider: Spider | None = None
+        self._remade: deque[Request] = deque()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -78,6 +83,8 @@ class FrontierScheduler(BaseScheduler):
             raise CloseSpider(FAULT)
 
     def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 - Scrapy's signature
+        for request in self._remade:
+            self._worker.give_back(request.meta["lease"])
         return deferred_from_coro(self._worker.close())
 
     def has_pending_requests(self) -> bool:
@@ -103,6 +110,9 @@ class FrontierScheduler(BaseScheduler):
         again = parent is not None and canonicalize(parent.url) == url
         if parent is not None and "finding" not in request.meta:
             # Of a downloader middleware, in place of the answer: nothing else would end the lease.
+            if again and not fault and self._is_remade(request):
+                self._remade.append(request)
+                return True
             capture = request.meta.get("capture")
             judged = _finding_of_replaced(parent, capture, self._worker.stores.frontier.date_ms, again=again)
             self._end(parent, parent.url, judged, capture)
@@ -125,6 +135,14 @@ class FrontierScheduler(BaseScheduler):
             finding.requests.append(candidate)
         return True
 
+    def _is_remade(self, request: Request) -> bool:
+        """Whether a downloader middleware has made it of the page's before anything was sent: the lease is its, too."""
+        if "capture" in request.meta or request.errback != self._failed:
+            return False
+        grant: HeldLease = request.meta["grant"]
+        grant.remade += 1
+        return grant.remade <= _MOST_REMADE
+
     def _candidate(self, request: Request, parent: Lease | None) -> Candidate:
         """A spider's own request as it waits in the frontier. ValueError says what of it cannot be kept."""
         # `response.request.replace(url=...)` has our own errback.
@@ -142,6 +160,8 @@ class FrontierScheduler(BaseScheduler):
         return Candidate(request.url, Kind.PAGE, "spider", depth, score, not_before_ms, memo)
 
     def next_request(self) -> Request | None:
+        if self._remade:
+            return self._remade.popleft()
         while (held := self._worker.next_due()) is not None:
             try:
                 return self._request(held)
@@ -252,8 +272,10 @@ def _raw_headers(headers: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *, again: bool) -> Finding:
-    """The finding of a lease whose answer a downloader middleware replaced by a request, for the same URL `again` or
-    for another. `now_ms`: Redis' clock."""
+    """The finding of a lease in place of whose answer a downloader middleware makes a request, for the same URL `again`
+    or for another. `capture` None: before anything was sent. `now_ms`: Redis' clock."""
+    if lease.kind is Kind.PAGE and capture is None and not again:
+        return Finding("replaced")
     if lease.kind is Kind.PAGE and capture is not None:
         if capture.answer is None:
             return Finding("timeout")

@@ -103,6 +103,7 @@ OUTCOMES: dict[str, Row] = {
     "robots_denied": _NOT_SENT,
     "refused_address": _NOT_SENT,
     "bad_url": _NOT_SENT,
+    "replaced": _NOT_SENT,  # a middleware of the project's asked for another URL
     "opted_out": _NOT_SENT,
 }
 

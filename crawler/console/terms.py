@@ -86,6 +86,7 @@ WORDS = {
     "refused:bad_port": "not even queued: the port of a service that is no web server",
     "refused:not_a_url": "not even queued: no URL of the web",
     "bad_url": "no URL that can be asked for",
+    "replaced": "not asked for: a middleware of the project's asked for another URL instead",
     "opted_out": "host has opted out",
     "quota": "host's max_pages is reached",
     "quota_bytes": "host's max_bytes is reached",

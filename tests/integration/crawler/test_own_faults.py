@@ -39,6 +39,23 @@ class Again:
             return Request(WEB + "/other")
         return response
 
+class Rewrites:
+    def process_request(self, request):
+        if request.url.endswith("/old"):
+            return request.replace(url=WEB + "/new")
+        if request.url.endswith("/signed") and "X-Signed" not in request.headers:
+            return request.replace(headers={"X-Signed": "1"}, dont_filter=True)
+
+class Rewritten(Spider):
+    name, custom_settings = "rewritten", {"DOWNLOADER_MIDDLEWARES": {Rewrites: 540}}
+
+    async def start(self):
+        for path in "/old", "/signed":
+            yield Request(WEB + path, self.page, cb_kwargs={"asked": path})
+
+    def page(self, response, asked):
+        yield {"asked": asked, "page": response.url, "signed": "X-Signed" in response.request.headers}
+
 class Anew(Spider):
     name, start_urls = "anew", [WEB + "/kettle"]
 
@@ -275,6 +292,19 @@ def test_a_page_that_a_middleware_answers_with_a_request_made_anew_is_done_with(
     assert items == [{"page": f"http://{HERE}:{web.port}/other"}]
     assert [path for _, path in web.asked] == ["/robots.txt", "/kettle", "/other"]
     assert "had run out" not in log
+
+
+def test_what_a_middleware_asks_for_before_anything_is_sent_is_fetched_in_its_place(web: Host, project: Path) -> None:
+    """For another URL under a lease of its own, for the same on that of the page."""
+    items, log = crawl(project, "rewritten")
+    here = f"http://{HERE}:{web.port}"
+    assert items == [
+        {"asked": "/old", "page": f"{here}/new", "signed": False},
+        {"asked": "/signed", "page": f"{here}/signed", "signed": True},
+    ]
+    assert sorted(path for _, path in web.asked) == ["/new", "/robots.txt", "/signed"]
+    assert "Not fetched" not in log
+    assert "gave_up" not in log
 
 
 def test_a_fault_of_a_middleware_costs_no_page(web: Host, project: Path) -> None:

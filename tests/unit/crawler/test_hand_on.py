@@ -86,7 +86,7 @@ def test_a_request_in_place_of_an_answer_ends_the_lease_and_asks_for_no_url_agai
     worker, lease = Mock(), page(1).meta["lease"]
     assert FrontierScheduler(worker).enqueue_request(Request(url, meta={"lease": lease})) is new
     ((ended, finding, capture),) = [call.args for call in worker.finish.call_args_list]
-    assert (ended, finding.result, capture) == (lease, "protocol", None)
+    assert (ended, finding.result, capture) == (lease, "replaced" if new else "protocol", None)
     assert worker.enqueue.called is new
 
 
@@ -98,7 +98,7 @@ def test_a_request_that_nobody_may_send_ends_the_lease_in_place_of_whose_answer_
     worker, lease = Mock(), page(1).meta["lease"]
     assert not FrontierScheduler(worker).enqueue_request(Request(url, method=method, meta={"lease": lease}))
     ((ended, finding, _),) = [call.args for call in worker.finish.call_args_list]
-    assert (ended, finding.result) == (lease, "protocol")
+    assert (ended, finding.result) == (lease, "protocol" if url == lease.url else "replaced")
 
 
 def test_a_request_has_its_own_errback_and_a_copy_of_its_pages_that_of_the_spider() -> None:

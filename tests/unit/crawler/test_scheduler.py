@@ -229,6 +229,60 @@ def test_a_lease_whose_answer_a_middleware_replaced_ends_as_the_host_answered(
     assert (ended[0], ended[1].result, ended[2]) == (leased(), result, capture)
 
 
+def remade(scheduler: FrontierScheduler, request: Request) -> Request:
+    """As a middleware gives it back."""
+    assert scheduler.enqueue_request(request.replace(headers={"X-Own": "1"}, dont_filter=True))
+    again = scheduler.next_request()
+    assert again is not None
+    return again
+
+
+def test_a_page_s_request_that_is_remade_before_it_is_sent_goes_out_on_its_lease() -> None:
+    scheduler, worker = scheduling(leased(), spider=Own())
+    request = scheduler.next_request()
+    assert request is not None
+    again = remade(scheduler, request)
+    assert (again.meta, again.headers[b"X-Own"]) == (request.meta, b"1")
+    assert not worker.enqueue.called
+    assert not worker.finish.called
+
+
+def test_one_that_is_remade_again_and_again_is_none_any_more(caplog: pytest.LogCaptureFixture) -> None:
+    scheduler, worker = scheduling(leased(), spider=Own())
+    request = scheduler.next_request()
+    assert request is not None
+    for _ in range(10):
+        request = remade(scheduler, request)
+    assert not scheduler.enqueue_request(request.copy())
+    assert worker.finish.call_args.args[1].result == "protocol"
+    assert "Not fetched again: " in caplog.text
+
+
+@pytest.mark.parametrize("kind", [Kind.PAGE, Kind.ROBOTS])
+def test_one_in_whose_place_another_url_is_asked_for_before_it_is_sent(kind: Kind) -> None:
+    scheduler, worker = scheduling(leased(kind, source="http://a.example"), spider=Own())
+    request = scheduler.next_request()
+    assert request is not None
+    assert scheduler.enqueue_request(request.replace(url="http://b.example/2")) is worker.enqueue.called
+    result = worker.finish.call_args.args[1].result
+    assert (result, worker.enqueue.called) == (("replaced", True) if kind is Kind.PAGE else ("protocol", False))
+
+
+def test_one_that_was_remade_when_the_crawl_ends_is_given_back() -> None:
+    scheduler, worker = scheduling(leased(), spider=Own())
+    request = scheduler.next_request()
+    assert request is not None
+    assert scheduler.enqueue_request(request.copy())
+    worker.close = AsyncMock()
+    asyncio.run(_closed(scheduler))
+    worker.give_back.assert_called_once_with(leased())
+    worker.close.assert_awaited_once()
+
+
+async def _closed(scheduler: FrontierScheduler) -> None:
+    await scheduler.close("finished").asFuture(asyncio.get_running_loop())
+
+
 @pytest.mark.parametrize(("status", "wait_ms"), [(302, 30_000), (200, 0)])
 def test_a_redirect_that_a_middleware_follows_waits_as_long_as_it_says(status: int, wait_ms: int) -> None:
     scheduler, worker = scheduling(spider=Own())
