@@ -21,10 +21,14 @@ local LEAST = SETTINGS.least_credit and (BANDS - 1) * BAND_UNIT or FAR
 local BELOW_LEAST, BELOW_SECOND = string.format('(%d', LEAST), string.format('(%d', BAND_UNIT)
 line.bound = LEAST
 
--- from where the last call left it; but since the clock was put back nobody is waited for until it is there again
+-- From where the last call left it; but since the clock was put back nobody is waited for until it is there again. That is
+-- kept at once: what a call grants nothing by would be found anew by each, and no turn ever be earned.
 function line.go_on(better, credit, credited)
-  if better <= now + SETTINGS.better_wait + SETTINGS.put_back then line.better = better end
-  line.credit, line.credited = credit, min(credited, now)
+  line.better, line.credit, line.credited = better, credit, min(credited, now)
+  if better > now + SETTINGS.better_wait + SETTINGS.put_back then line.better = 0 end
+  if line.better ~= better or line.credited ~= credited then
+    call('HSET', KEYS[1], 'better', line.better, 'credited', line.credited)
+  end
 end
 
 function line.is_least(score) return score >= LEAST end

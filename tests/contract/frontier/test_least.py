@@ -135,6 +135,33 @@ def test_when_the_clock_was_put_back_nobody_waits_until_it_is_there_again(make: 
     assert len(leased(frontier)) == 3
 
 
+def test_when_it_was_put_back_by_little_they_have_their_turns_in_so_much_time_from_then_on(
+    make: Make, clock: Clock
+) -> None:
+    frontier = make(replace(BOUND, least_every_ms=5000))
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(9)] + worthless(9))
+    assert leased(frontier) == [f"{A}/0"]
+    clock.forward(-30_000)
+    assert leased(frontier) == []
+    turns = []
+    for _ in range(30):
+        clock.forward(1000)
+        turns.append(len(leased(frontier)))
+    # a ninth of a turn for the lease of A, and the others by time
+    assert [second for second, number in enumerate(turns, 1) if number] == [5, 10, 15, 20, 25, 30]
+
+
+def test_when_it_was_put_back_they_are_not_held_anew_when_it_is_there_again(make: Make, clock: Clock) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(9)])
+    assert leased(frontier) == [f"{A}/0"]
+    clock.forward(-HOUR)
+    assert leased(frontier) == []
+    clock.forward(HOUR - 1000)
+    frontier.take_in(worthless(3))
+    assert len(leased(frontier)) == 3
+
+
 def test_a_better_url_takes_its_host_out_of_their_line(make: Make, clock: Clock) -> None:
     frontier = make(BOUND)
     frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(9)] + worthless(3))
