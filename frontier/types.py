@@ -6,7 +6,7 @@ What every implementation guarantees, for a whole fleet and whoever crashes:
 * A lease's `due_ms` is never earlier than the end of the last answer of its authority plus that authority's delay, nor
   (when the address is known) than the end of the last answer from that address plus the address's delay. An expired
   lease counts as an answer that ended when it expired. So a worker that sends only between `due_ms` and `expires_ms`
-  can never break a delay, whatever other workers do.
+  can never break a delay, whatever other workers do. Nor is it earlier than the instant until which the URL was parked.
 * What was taken in is handed out until an accepted report ends it; nothing else removes it, but `drop` and `opt_out`.
 * Before any page of an authority its robots.txt is handed out; a page is leased only under a valid record.
 
@@ -56,7 +56,7 @@ class Candidate:
     """A URL for the frontier.
 
     `source` is the URL where it was found, "seed", "feed" or "feed:URL"; URLs are remembered as fingerprints (see
-    :func:`frontier.payload.source_tag`). `score` is 0..1, 1 is best. Not leased before `not_before_ms` (0: at once).
+    :func:`frontier.payload.source_tag`). `score` is 0..1, 1 is best. Not due before `not_before_ms` (0: at once).
     `memo`, at most :data:`LONGEST_MEMO_BYTES`, comes back as `Lease.memo` until a report leaves another; a waiting URL
     costs 2 bytes and its memo more.
     """
