@@ -12,7 +12,12 @@ local lease = record.lease
 local function address_asked_for()
   if record.address_next_ms >= 0 then
     if record.address == ip then return { held = 0, next_ms = record.address_next_ms } end
-    load_address(record.address) -- what is known of the address that it leaves must stay known
+    if lease.holds == 1 or record.address_next_ms > now then
+      load_address(record.address) -- what is known of the address that it leaves must stay known
+    else
+      call('DEL', ADDRESS_KEY .. record.address) -- else each that a host ever had would be kept
+      record.address_next_ms = -1
+    end
   end
   local text = call('GET', ADDRESS_KEY .. ip)
   return text and read_address(ip, text) or { held = 0, next_ms = 0, new = true }

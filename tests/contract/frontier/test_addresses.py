@@ -9,6 +9,7 @@ import pytest
 import redis
 
 from frontier import Candidate, Frontier, HostPolicy, Outcome
+from frontier.outcomes import HOUR
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, A, B, C, done, one, urls
@@ -237,6 +238,22 @@ def test_nobody_looks_at_a_host_that_waits_for_an_address_before_that_is_free(ma
     done(frontier, holder)
     clock.forward(1000)
     assert urls(frontier.lease(10).leases) == [f"{B}/2"]
+
+
+@pytest.mark.parametrize(("later_ms", "kept"), [(HOUR, 1), (FREE.delay_ms, 3)])
+def test_an_address_that_its_only_host_has_left_is_forgotten_when_it_has_rested(
+    later_ms: int, kept: int, server: redis.Redis, clock: Clock
+) -> None:
+    """Some hosts have another each hour: for as long as a crawl lasts."""
+    frontier = RedisFrontier(server, f"moves{kept}", replace(FREE, address_delay_ms=3000), now_ms=clock)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
+    for number in range(3):
+        lease = one(frontier)
+        assert frontier.bind(lease.token, f"198.51.100.{number}").granted
+        done(frontier, lease, "connect" if later_ms < HOUR else "ok")
+        frontier.unpark(A)
+        clock.forward(later_ms)
+    assert len(server.keys(f"{frontier.keys.prefix}i:*")) == kept
 
 
 def test_many_hosts_of_an_address_that_have_opted_out_are_looked_at_some_at_a_time(
