@@ -22,11 +22,12 @@ local BELOW_LEAST, BELOW_SECOND = string.format('(%d', LEAST), string.format('(%
 line.bound = LEAST
 
 -- From where the last call left it; but since the clock was put back nobody is waited for until it is there again. That is
--- kept at once: what a call grants nothing by would be found anew by each, and no turn ever be earned.
+-- kept at once: what a call grants nothing by would be found anew by each, and no turn ever be earned. A call that may be
+-- late knows nothing of it.
 function line.go_on(better, credit, credited)
   line.better, line.credit, line.credited = better, credit, min(credited, now)
   if better > now + SETTINGS.better_wait + SETTINGS.put_back then line.better = 0 end
-  if line.better ~= better or line.credited ~= credited then
+  if clock.late == 0 and (line.better ~= better or line.credited ~= credited) then
     call('HSET', KEYS[1], 'better', line.better, 'credited', line.credited)
   end
 end
