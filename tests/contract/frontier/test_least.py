@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import redis
 
 from frontier import Candidate, Frontier, FrontierConfig, Outcome
-from frontier.outcomes import HOUR
+from frontier.outcomes import HOUR, MINUTE
+from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, A, B, done, one, urls
 
@@ -160,6 +162,21 @@ def test_when_it_was_put_back_they_are_not_held_anew_when_it_is_there_again(make
     clock.forward(HOUR - 1000)
     frontier.take_in(worthless(3))
     assert len(leased(frontier)) == 3
+
+
+def test_a_call_that_may_be_late_does_not_put_the_clock_back(
+    server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only who has its answer knows whether Redis stood still for ten minutes, or TIME was set forward."""
+    frontier = RedisFrontier(server, "late", BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(2)] + worthless(3))
+    assert leased(frontier) == [f"{A}/0"]
+    before = server.hmget(frontier.keys.meta, "better", "credited")
+    earliest_ms = frontier.now_ms() - 10 * MINUTE
+    monkeypatch.setattr(frontier, "_moment", lambda: ["", earliest_ms, earliest_ms, "", ""])
+    server.delete("{ulwembu}:clock")
+    assert frontier.lease(1).leases == ()
+    assert server.hmget(frontier.keys.meta, "better", "credited") == before
 
 
 def test_a_better_url_takes_its_host_out_of_their_line(make: Make, clock: Clock) -> None:
