@@ -44,7 +44,7 @@ class Unpacking(HttpCompressionMiddleware):
         packed, names = response.body, codings(response)
         try:
             unpacked = super().process_response(request, response)
-            if rules and packed and not _are_whole(names, packed):
+            if rules and not are_whole(names, packed):
                 raise CutError(f"cannot be unpacked to its end: {said!r}")
             return unpacked
         except CutError:
@@ -72,11 +72,16 @@ def codings(response: Response) -> list[str]:
     return [name for part in said.split(",") if (name := part.strip()) and not _NO_CODING.fullmatch(name)]
 
 
-def _are_whole(names: list[str], packed: bytes) -> bool:
-    """Whether a body, which unpacks within the limit as far as it goes, goes to its end. Of several codings, and of one
-    that nobody here can read, that is not known. Each coding's library has errors of its own, besides."""
+def are_whole(names: list[str], packed: bytes) -> bool:
+    """Whether a body with these codings goes to its end. Of several codings, and of one that nobody here can read, that
+    is not known, but of nothing at all."""
+    if not names or not packed:
+        return True
     unpack = _UNPACKERS.get(names[0]) if len(names) == 1 else None
-    return not names or (unpack is not None and unpack(packed))
+    try:
+        return unpack is not None and unpack(packed)
+    except Exception:  # noqa: BLE001 - each coding's library has errors of its own
+        return False
 
 
 def _gzip_is_whole(packed: bytes) -> bool:

@@ -3,8 +3,10 @@
 WARC-Date is when the request began; the metadata record beside it says how long the fetch took (fetchTimeMs). Dates
 without a fraction of a second (WARC 1.0) cannot prove a delay; such records are left out, and so are those of
 unreadable URLs or dates. The delay that a host asks for is read from its robots.txt where the archive has that: it
-holds from that request until the next robots.txt, also where its content is stored once for several (a revisit). (One
-that was redirected to another host is not followed, nor is one looked for in the files of an earlier crawl; then only
+holds from that request until the next robots.txt, also where its content is stored once for several (a revisit). What
+was fetched as one the metadata record says (`kind`), and of one that has moved for which host (`source`): it holds for
+that from its end on. A page of that address, to which somebody linked, is none, as the crawl did not read it so.
+Strangers' files say neither: there the address decides. (None is looked for in the files of an earlier crawl; then only
 the configured delay is checked.)
 """
 
@@ -23,7 +25,9 @@ from scrapy.http import Response
 
 from archive import Damage, Reader, Record
 from archive.messages.fields import pairs_of
+from archive.messages.http import HttpHead, dechunk
 from archive.storage.codecs import SUFFIXES
+from crawler.fetch.unpacking import are_whole, codings
 from crawler.pages import answers
 from frontier.audit import Visit
 from frontier.robots import crawl_delay_ms
@@ -67,63 +71,89 @@ def fetch_times(
     `least` the delays in force of each file (:func:`written_with`). `tell`: of damage, where some may be missing."""
     asked = _asked_delays(files, user_agent)
     for path in files:
-        met: OrderedDict[str, Record] = OrderedDict()
         with Reader(path, types=_TYPES, sound=True) as reader:
-            for record in reader:
-                if record.type != "metadata":
-                    met[record.id] = record
-                    if len(met) > _MOST_OPEN:
-                        met.popitem(last=False)
-                elif exchange := met.get(record.field("WARC-Concurrent-To")):
-                    for visit in _visit(exchange, pairs_of(record.block()).get("fetchTimeMs", ""), asked):
-                        yield visit._replace(least=(least or {}).get(path))
+            for exchange, said in _exchanges(reader):
+                for visit in _visit(exchange, said.get("fetchTimeMs", ""), asked):
+                    yield visit._replace(least=(least or {}).get(path))
             for damage in reader.damages:
                 tell(damage)
 
 
+def _exchanges(reader: Reader) -> Iterator[tuple[Record, dict[str, str]]]:
+    """Each exchange that has a metadata record, and the fields of that."""
+    met: OrderedDict[str, Record] = OrderedDict()
+    for record in reader:
+        if record.type != "metadata":
+            met[record.id] = record
+            if len(met) > _MOST_OPEN:
+                met.popitem(last=False)
+        elif exchange := met.get(record.field("WARC-Concurrent-To")):
+            yield exchange, pairs_of(record.block())
+
+
 def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float, int]]]) -> Iterator[Visit]:
     found = _asked_when(exchange) if "." in exchange.date else None
-    if found is None or not took_ms.isdecimal() or len(took_ms) > _MOST_DIGITS:
+    if found is None or (duration_ms := _duration_ms(took_ms)) is None:
         return
     host, start_ms = found
     said = asked.get(host, [])
     number = bisect_right(said, start_ms, key=lambda one: one[0])
     asked_ms = said[number - 1][1] if number else 0
-    yield Visit(host, exchange.field("WARC-IP-Address"), start_ms, start_ms + int(took_ms), asked_ms, url=exchange.url)
+    yield Visit(host, exchange.field("WARC-IP-Address"), start_ms, start_ms + duration_ms, asked_ms, url=exchange.url)
+
+
+def _duration_ms(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
 def _asked_delays(files: Iterable[Path], user_agent: str) -> dict[str, list[tuple[float, int]]]:
     """By authority: from when on it asked for which delay (ms; 0: none, or not known), in order of time."""
     found: list[tuple[str, float, str]] = []
-    delays: dict[str, int] = {}  # by the digest of the rules
+    delays: dict[str, int | None] = {}  # by the digest of the rules; None: they cannot be read
     for path in files:
-        with Reader(path, types=("response", "revisit"), sound=True) as reader:
-            for record in reader:
-                if not _ROBOTS_TXT.fullmatch(record.url) or (when := _asked_when(record)) is None:
+        with Reader(path, types=("response", "revisit", "metadata"), sound=True) as reader:
+            for record, told in _exchanges(reader):
+                kind = told.get("kind", "robots" if _ROBOTS_TXT.fullmatch(record.url) else "")
+                if kind != "robots" or not record.in_memory or (head := record.http) is None:
                     continue
-                said = _said(record)
-                if said.kind == "disallow":  # what cannot be had changes nothing
-                    continue
-                rules = (record.field("WARC-Payload-Digest") or record.id) if said.kind == "rules" else ""
-                if record.type == "response":
-                    delays[rules] = crawl_delay_ms(said, user_agent)
-                found.append((*when, rules))
+                said = _said(record, head)
+                rules = (record.field("WARC-Payload-Digest") or record.id) if head.status // 100 == 2 else ""
+                if record.type == "response" and rules:
+                    delays[rules] = None if said.kind == "disallow" else crawl_delay_ms(said, user_agent)
+                if said.kind != "disallow":  # what cannot be had changes nothing
+                    found += ((home, when_ms, rules) for home, when_ms in _holds_from(record, told))
     asked: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
     for home, when_ms, rules in sorted(found):
-        asked[home].append((when_ms, delays.get(rules, 0)))
+        if (delay_ms := delays.get(rules, 0)) is not None:
+            asked[home].append((when_ms, delay_ms))
     return asked
 
 
-def _said(record: Record) -> RobotsRecord:
+def _holds_from(record: Record, told: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    """For which authorities a robots.txt holds, and from when on."""
+    if (when := _asked_when(record)) is None:
+        return
+    home, start_ms = when
+    if (origin := told.get("source", home)) != home:
+        yield origin, start_ms + (_duration_ms(told.get("fetchTimeMs", "")) or 0)
+        if record.url != f"{home}/robots.txt":
+            return
+    yield home, start_ms
+
+
+def _said(record: Record, head: HttpHead) -> RobotsRecord:
     """What an answer for robots.txt means, by the rules that the crawl read it by."""
-    head = record.http
-    if head is None:
-        return RobotsRecord("disallow")
-    body, whole = record.unpacked()
-    cut = [] if record.type == "revisit" or (whole and not record.truncated) else ["truncated"]
-    part = {"Content-Range": head.headers.get("content-range").encode("utf-8", "surrogateescape")}
-    answer = Response(record.url, head.status, part, body, cut)
-    return answers.robots_record(head.status, body, whole=not answers.lacks_rules(answer))
+    names = ("Content-Range", "Content-Encoding")
+    headers = {name: ",".join(head.headers.get_all(name)).encode("utf-8", "surrogateescape") for name in names}
+    packed = dechunk(record.payload()) if head.is_chunked else record.payload()
+    is_known = record.type == "revisit"  # that its content is left out is no cut
+    answer = Response(
+        record.url, head.status, headers, packed, ["truncated"] if record.truncated and not is_known else []
+    )
+    whole = are_whole(codings(answer), packed)
+    answer.headers.pop("Content-Encoding")
+    answer = answer.replace(body=record.body())
+    return answers.robots_record(head.status, answer.body, whole=whole and not answers.lacks_rules(answer))
 
 
 def _asked_when(record: Record) -> tuple[str, float] | None:

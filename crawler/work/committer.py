@@ -81,7 +81,8 @@ class Committer:
 
     def _journal(self, batch: Sequence[Finished], urls: Mapping[str, str]) -> bool:
         """Write the exchanges that the archive is to have into its journal, durably; whether there are any. Metadata of
-        all but robots.txt say how far from the seeds the URL was found, and on which page as far as `urls` knows."""
+        all but robots.txt say how far from the seeds the URL was found, and on which page as far as `urls` knows; of a
+        robots.txt that has moved, for which host it was asked for: else nobody could tell from the archive."""
         archived = [done for done in batch if self._is_archived(done)]
         for done in archived:
             assert done.capture is not None
@@ -89,6 +90,8 @@ class Committer:
             kind = "requisite" if is_requisite(done.lease) and finding.verdict is None else str(done.lease.kind)
             if done.lease.kind is not Kind.ROBOTS:
                 finding.metadata = {**finding.metadata, "source": urls.get(source, source), "depth": done.lease.depth}
+            elif done.lease.hops:
+                finding.metadata = {**finding.metadata, "source": source}
             exchange = exchange_of(done.capture, kind, finding.metadata, finding.not_modified)
             self.archive.write(exchange, done.lease.token)
         if archived:

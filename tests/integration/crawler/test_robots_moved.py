@@ -10,6 +10,8 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
+from crawler.records.fetch_times import fetch_times, warc_files
+from frontier.audit import TOLERANCE_MS, verify_plain
 from tests.integration.crawler.harness import QUICK, run
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 
@@ -28,6 +30,20 @@ class Handler(HostHandler):
             self.answer(200, b"<html lang=zu><p>Izindaba zanamuhla ngesiZulu.</p></html>", Content_Type="text/html")
 
 
+class Slow(HostHandler):
+    """The one's robots.txt lies as another file at the other, which has none of its own."""
+
+    def asked(self) -> None:
+        if self.path == "/robots.txt":
+            elsewhere = f"http://{THERE}:{self.server.port}/rules.txt"
+            self.answer(*((301, b"") if self.server.host == HERE else (404, b"")), Location=elsewhere)
+        elif self.path == "/rules.txt":
+            self.answer(200, b"User-agent: *\nCrawl-delay: 0.7\n", Content_Type="text/plain")
+        else:
+            page = b"<html lang=zu><p>Izindaba zanamuhla ngesiZulu.</p><a href=/1>1</a><a href=/2>2</a></html>"
+            self.answer(200, page, Content_Type="text/html")
+
+
 @pytest.fixture
 def web() -> Iterator[Host]:
     with hosts(Handler, (HERE, THERE)) as first:
@@ -43,6 +59,20 @@ def test_it_is_held_against_the_opt_outs(web: Host, tmp_path: Path) -> None:
     done = run("crawl", "moved", "-a", f"seeds={seeds}", **settings)
     assert done.returncode == 0, done.stderr
     assert sorted(web.asked) == [(HERE, "/robots.txt"), (THERE, "/"), (THERE, "/robots.txt")]
+
+
+def test_its_crawl_delay_is_proved_by_the_archive(tmp_path: Path) -> None:
+    """It holds for the pages of the host that sent there, and not for those of the other."""
+    seeds = tmp_path / "moved.toml"
+    with hosts(Slow, (HERE, THERE)) as web:
+        sites = "".join(f'[[site]]\nurl = "http://{host}:{web.port}/"\n' for host in (HERE, THERE))
+        seeds.write_text(f'[crawl]\nname = "moved"\nlanguage = "zul"\ncontact = "me@a.test"\n{sites}')
+        done = run("crawl", "moved", "-a", f"seeds={seeds}", **QUICK, DATA_DIR=str(tmp_path / "data"))
+    assert done.returncode == 0, done.stderr
+    visits = list(fetch_times(warc_files(tmp_path / "data" / "warc"), "Ulwembu"))
+    asked = {visit.host: visit.asked_ms for visit in visits if not visit.url.endswith("txt")}
+    assert asked == {f"http://{HERE}:{web.port}": 700, f"http://{THERE}:{web.port}": 0}
+    assert verify_plain(visits, 50, 0, TOLERANCE_MS).ok
 
 
 def test_also_by_commands(web: Host, tmp_path: Path) -> None:

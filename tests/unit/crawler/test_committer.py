@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from unittest.mock import Mock, call
 
@@ -100,6 +101,14 @@ def test_the_archive_is_told_on_which_page_a_url_was_found_and_how_far_from_the_
         ("robots", {}, "3-0"),
     ]
     assert stores.sources.urls.call_args.args[0] == {"#1", "#2"}
+
+
+def test_the_archive_is_told_for_which_host_a_robots_txt_that_has_moved_was_asked_for() -> None:
+    stores = Mock()
+    stores.frontier.report_first.return_value = [True]
+    done = answered(1, Finding("ok"), Kind.ROBOTS)
+    commit(stores, [replace(done, lease=replace(done.lease, source="http://b.example", hops=1))])
+    assert stores.archive.write.call_args.args[0].metadata == {"source": "http://b.example"}
 
 
 def test_feeds_and_sitemaps_that_go_past_the_sieve_do_not_come_to_it() -> None:

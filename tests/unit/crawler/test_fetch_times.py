@@ -16,12 +16,18 @@ ROBOTS, OTHERS_ROBOTS = b"User-agent: *\nCrawl-delay: 2\n", b"User-agent: other\
 
 
 def exchange(
-    number: int, second: float, path: str, body: bytes = b"", status: int = 200, coding: bytes = b"identity"
+    number: int,
+    second: float,
+    path: str,
+    body: bytes = b"",
+    status: int = 200,
+    coding: bytes = b"identity",
+    told: bytes = b"",
 ) -> bytes:
-    """A response of http://a.test begun at a second of a minute, and the record that says it took 100 ms."""
+    """A response of http://a.test begun at a second of a minute, and the record that says it took 100 ms, and more."""
     http = b"HTTP/1.1 %d X\r\nContent-Encoding: %s\r\n\r\n%s" % (status, coding, body)
     name = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>"
-    took = b"fetchTimeMs: 100\r\n"
+    took = b"fetchTimeMs: 100\r\n" + told
     response = (
         f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: {name}\r\n"
         f"WARC-Date: 2024-05-01T10:00:{second:09.6f}Z\r\nWARC-Target-URI: http://a.test{path}\r\n"
@@ -114,7 +120,8 @@ def test_a_robots_txt_that_is_stored_already_asks_for_the_same_again(tmp_path: P
         for second, (host, body) in enumerate(told):
             head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
             begun = datetime(2024, 5, 1, 10, 0, second, tzinfo=UTC)
-            writer.write(Exchange(f"http://{host}.test/robots.txt", "192.0.2.1", begun, b"", head, body, fetch_ms=100))
+            url = f"http://{host}.test/robots.txt"
+            writer.write(Exchange(url, "192.0.2.1", begun, b"", head, body, fetch_ms=100, kind="robots"))
     (path,) = warc_files(tmp_path)
     with Reader(path, types=("revisit",)) as reader:
         assert len(list(reader)) == 2
@@ -146,6 +153,92 @@ def test_rules_that_are_stored_once_hold_for_each_host_that_has_them(tmp_path: P
         again(7, 14, b"of-an-earlier-crawl"),
         exchange(8, 15, "/page2"),
     ) == [(0, 2000), (3000, 2000), (5000, 2000), (8000, 0), (10_000, 0), (11_000, 2000), (14_000, 0), (15_000, 0)]
+
+
+def test_a_page_of_that_address_is_no_robots_txt(tmp_path: Path) -> None:
+    """Somebody linked to it. Who reads other rules off it than the crawl accuses or absolves it wrongly."""
+    as_page, as_rules = b"kind: page\r\n", b"kind: robots\r\n"
+    assert asked(
+        tmp_path,
+        exchange(1, 0, "/robots.txt", ROBOTS, told=as_rules),
+        exchange(2, 3, "/robots.txt", OTHERS_ROBOTS, told=as_page),
+        exchange(3, 6, "/robots.txt", OTHERS_ROBOTS, told=as_rules),
+        exchange(4, 9, "/robots.txt", ROBOTS, told=as_page),
+        exchange(5, 12, "/page"),
+    ) == [(0, 2000), (3000, 2000), (6000, 0), (9000, 0), (12_000, 0)]
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        (b"compress", ROBOTS),
+        (b"gzip, gzip", gzip.compress(OTHERS_ROBOTS)),
+        (b"gzip", OTHERS_ROBOTS),
+        (b"gzip", gzip.compress(OTHERS_ROBOTS) + b"and more"),
+        (b"gzip", gzip.compress(OTHERS_ROBOTS * 20_000)[:-20]),
+    ],
+)
+def test_a_coding_that_the_crawl_cannot_read_is_not_read(tmp_path: Path, coding: bytes, body: bytes) -> None:
+    """Unknown, several, announced and not there, with more behind it, or cut after more than counts."""
+    delay_of_rules = b"User-agent: *\nCrawl-delay: 3\n"
+    assert asked(
+        tmp_path,
+        exchange(1, 0, "/robots.txt", delay_of_rules),
+        exchange(2, 4, "/robots.txt", body, coding=coding),
+        exchange(3, 8, "/robots.txt", b"", coding=coding),
+        exchange(4, 12, "/robots.txt", delay_of_rules, 404, coding=coding),
+    ) == [(0, 3000), (4000, 3000), (8000, 0), (12_000, 0)]
+
+
+def test_unreadable_rules_that_are_stored_already_are_none_either(tmp_path: Path) -> None:
+    unreadable = exchange(2, 4, "/robots.txt", OTHERS_ROBOTS, coding=b"compress")
+    again = exchange(3, 8, "/robots.txt", coding=b"compress")
+    digest = b"WARC-Payload-Digest: sha1:A\r\nWARC-IP-Address"
+    unreadable, again = (one.replace(b"WARC-IP-Address", digest, 1) for one in (unreadable, again))
+    again = again.replace(b"WARC-Type: response", b"WARC-Type: revisit", 1)
+    found = asked(tmp_path, exchange(1, 0, "/robots.txt", ROBOTS), unreadable, again, exchange(4, 12, "/page"))
+    assert found == [(0, 2000), (4000, 2000), (8000, 2000), (12_000, 2000)]
+
+
+def test_a_robots_txt_that_has_moved_holds_for_whom_it_was_asked_for(tmp_path: Path) -> None:
+    """From its end on, and for where it is only if it is that host's own; its redirect changes nothing."""
+
+    def there(number: int, second: float, path: str, body: bytes) -> bytes:
+        told = b"kind: robots\r\nsource: http://a.test\r\n"
+        return exchange(number, second, path, body, told=told).replace(b"http://a.test/", b"http://b.test/")
+
+    def of_b(number: int, second: float) -> bytes:
+        return exchange(number, second, "/page").replace(b"http://a.test/", b"http://b.test/")
+
+    def moved(number: int, second: float) -> bytes:
+        return exchange(number, second, "/robots.txt", status=301, told=b"kind: robots\r\n")
+
+    assert asked(
+        tmp_path,
+        moved(1, 0),
+        there(2, 1, "/elsewhere.txt", ROBOTS),
+        exchange(3, 1.05, "/under-way-meanwhile"),
+        exchange(4, 3, "/page"),
+        of_b(5, 4),
+        moved(6, 5),
+        there(7, 6, "/robots.txt", ROBOTS.replace(b"2", b"3")),
+        exchange(8, 7, "/page"),
+        of_b(9, 8),
+        exchange(10, 9, "/robots.txt", OTHERS_ROBOTS, told=b"kind: robots\r\nsource: http://a.test\r\n"),
+        exchange(11, 10, "/page"),
+    ) == [
+        (0, 0),
+        (1000, 0),
+        (1050, 0),
+        (3000, 2000),
+        (4000, 0),
+        (5000, 2000),
+        (6000, 3000),
+        (7000, 3000),
+        (8000, 3000),
+        (9000, 0),
+        (10_000, 0),
+    ]
 
 
 def test_the_order_of_the_records_does_not_count(tmp_path: Path) -> None:
