@@ -4,10 +4,11 @@ Guarantees, for one process: only addresses that the guard allows are connected 
 (RFC 9309, read before the first request to a host, and anew each ROBOTS_MAX_AGE_S) denies or that has opted out
 (crawler/console/opted_out.py); a host is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay,
 or the seed file's) between the end of an answer and the next request, an address likewise with FRONTIER_IP_DELAY_S,
-where that is shorter, or the seed file's; a host that answers 429 or 503 is left alone as long as it says, and as a
-crawl would be after another refusal with a Retry-After, and if its robots.txt did, that is asked for again after it.
-Redirects are followed hop by hop under the same rules, none that is to be waited for. A crawl running at the same time
-knows nothing of it: do not aim both at one host.
+where that is shorter, or the seed file's; a host that answers 429 or 503 is left alone as long as it says, else as by a
+crawl (frontier/outcomes.py; without its spread), longer with each, and as by a crawl after another refusal with a
+Retry-After; if its robots.txt did so, that is asked for again after it. Redirects are followed hop by hop under the
+same rules, none that is to be waited for. A crawl running at the same time knows nothing of it: do not aim both at one
+host.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import asyncio
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
@@ -29,11 +31,14 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 
 from crawler.console.opted_out import OptedOut
+from crawler.console.terminal import clock, waiting
+from crawler.fetch.connection import BUSY
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
 from crawler.fetch.unpacking import Unpacking
 from crawler.pages import answers
 from frontier.clock_line import uptime_s
+from frontier.outcomes import backoff_ms, forgiven, row
 from frontier.robots import Rules
 from frontier.types import HostPolicy
 from seeds.survey.probe import Fetched
@@ -42,7 +47,16 @@ from sieve.urls import as_parsed, authority
 MOST_HOPS = 5
 """Redirects that are followed one after another, of robots.txt (RFC 9309 2.3.1.2) as of pages."""
 _LONGEST_WAIT_S = 120.0
-_REST_S = 60.0
+_SILENT_WAIT_S = 10.0
+"""Waits up to here are as those between any two requests; of longer ones people want to know."""
+Waiting = Callable[[str], AbstractContextManager[None]]
+"""Says what is waited for, as long as its block runs."""
+
+
+async def _wait_for(name: str, left_s: float, waiting: Waiting) -> None:
+    until = clock(answers.system_ms() + round(1000 * left_s))
+    with waiting(f"waits until {until} to ask {name}") if left_s > _SILENT_WAIT_S else nullcontext():
+        await asyncio.sleep(left_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +74,10 @@ class _Place:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     due: float = 0.0
 
-    async def wait(self) -> None:
+    async def wait(self, name: str, waiting: Waiting) -> None:
         """Until it is due."""
         while (left_s := self.due - uptime_s()) > 0:
-            await asyncio.sleep(left_s)
+            await _wait_for(name, left_s, waiting)
 
 
 @dataclass(slots=True)
@@ -71,7 +85,7 @@ class _Host(_Place):
     """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on;
     `unread`: why there are no rules in it, so that nothing may be asked for, or "". `delay_s` is its Crawl-delay,
     `own_s` that of a seed file, `address_s` its address' there. `told`: until when its last answer asked to wait, be it
-    with its redirect only."""
+    with its redirect only; `refusals`: how often it was busy, as far as that is not forgiven."""
 
     rules: asyncio.Task[Rules] | None = None
     robots: Fetched | None = None
@@ -80,14 +94,15 @@ class _Host(_Place):
     own_s: float = 0.0
     address_s: float = 0.0
     told: float = 0.0
+    refusals: int = 0
     again: float = 0.0
 
 
 class _Turn:
     """The grant of one request: waits for the address once it is known, and holds it until the answer is there."""
 
-    def __init__(self, places: defaultdict[str, _Place], opted_out: OptedOut) -> None:
-        self._places, self._opted_out = places, opted_out
+    def __init__(self, places: defaultdict[str, _Place], opted_out: OptedOut, waiting: Waiting) -> None:
+        self._places, self._opted_out, self._waiting = places, opted_out, waiting
         self._place: _Place | None = None
         self.address = ""
         self.start_by = math.inf
@@ -101,7 +116,7 @@ class _Turn:
         place = self._places[address]
         await place.lock.acquire()
         self._place = place
-        await place.wait()
+        await place.wait(address, self._waiting)
         return True
 
     def end(self, delay_s: float) -> None:
@@ -145,6 +160,8 @@ class PoliteClient:
         self._most_crawl_delay_s = settings.getfloat("FRONTIER_MAX_CRAWL_DELAY_S")
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
         self._addresses: defaultdict[str, _Place] = defaultdict(_Place)
+        self._retry_factor = settings.getfloat("FRONTIER_RETRY_FACTOR")
+        self.waiting: Waiting = lambda _: nullcontext()
 
     def go_on_from(self, other: PoliteClient) -> None:
         """Take over what `other`, which asks no more, knows of hosts and addresses: rules, delays and rests."""
@@ -232,7 +249,7 @@ class PoliteClient:
                 asked_s = min(host.delay_s, self._most_crawl_delay_s)
                 if left_s > max(_LONGEST_WAIT_S, self._delay_s, asked_s, host.own_s):
                     return Fetched(url, 0, problem="resting"), ""
-                await asyncio.sleep(left_s)
+                await _wait_for(str(authority(url)), left_s, self.waiting)
             if self._opted_out.against(url):  # by now; or a robots.txt has moved there
                 return Fetched(url, 0, problem="opted_out"), ""
             headers, meta = {"User-Agent": self._agent, "Accept": "*/*"}, {"robots": robots}
@@ -243,8 +260,9 @@ class PoliteClient:
                     response = await self._handler.download_request(request)
                     rest_ms, now = answers.retry_after_ms(response), uptime_s()
                     host.told = now + answers.redirect_wait_ms(response) / 1000
-                    if response.status in (429, 503) or rest_ms:
-                        host.due = host.told = now + (_REST_S if rest_ms is None else rest_ms / 1000)
+                    own_ms = self._refused_ms(host, response.status)
+                    if own_ms or rest_ms:
+                        host.due = host.told = now + (own_ms if rest_ms is None else rest_ms) / 1000
                 return self._read(request, response)
             except FetchError as error:
                 return Fetched(url, 0, problem=error.outcome), ""
@@ -254,9 +272,19 @@ class PoliteClient:
                 if (capture := request.meta.get("capture")) is not None and capture.answer is not None:
                     captures.append(capture)
 
+    def _refused_ms(self, host: _Host, status: int) -> int:
+        """For how long a host that is busy rests without a Retry-After; 0 for any other answer, which forgives."""
+        if status not in BUSY:
+            host.refusals = max(0, host.refusals - 1)
+            return 0
+        rule = row(f"http_{status}", self._retry_factor)
+        before = forgiven(host.refusals, round(1000 * host.due), round(1000 * uptime_s()))
+        host.refusals = before + 1
+        return backoff_ms(rule.rest_base_ms, rule.rest_cap_ms, before, jitter=1)
+
     @contextlib.asynccontextmanager
     async def _turn(self, request: Request, host: _Host) -> AsyncIterator[None]:
-        request.meta["grant"] = turn = _Turn(self._addresses, self._opted_out)
+        request.meta["grant"] = turn = _Turn(self._addresses, self._opted_out, self.waiting)
         try:
             yield
         finally:
@@ -293,6 +321,7 @@ class BlockingFetch:
         self.opted_out = OptedOut(settings, crawl)
         self._runner = asyncio.Runner()
         self._client = PoliteClient(settings, self.opted_out)
+        self._client.waiting = waiting
         if before is not None:
             self._client.go_on_from(before._client)
 

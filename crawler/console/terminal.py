@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from archive.terminal import give_up_stdout, say
+from rich.console import Console
+from rich.text import Text
+
+from archive.terminal import give_up_stdout, printable, say
 from frontier.budget import Budget
 from frontier.types import FrontierStatus, HostState
 
@@ -56,6 +59,17 @@ def aside(what: object) -> None:
     """For people, beside the answer: each line of it on standard error, whatever has become of that."""
     for line in str(what).split("\n"):
         say(line)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Says what is waited for: on a terminal as long as the block runs, elsewhere in a line."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with Console(stderr=True).status(Text(printable(what))):  # an IPv6 address has brackets
+            yield
+    else:
+        aside(what)
+        yield
 
 
 def told(error: OSError) -> str:

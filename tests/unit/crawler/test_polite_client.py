@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections import defaultdict
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
+from urllib.parse import urlsplit
 
 import pytest
 from scrapy.settings import Settings
@@ -21,6 +23,7 @@ from crawler.console.opted_out import OptedOut, OptOutsUnreadError
 from crawler.console.polite_client import MOST_HOPS, BlockingFetch, PoliteClient
 from frontier.clock_line import uptime_s
 from frontier.robots import LONGEST_BYTES
+from frontier.types import HostPolicy
 from seeds.survey.probe import Fetched
 from tests.unit.crawler.test_opted_out import answering, given
 
@@ -114,6 +117,41 @@ def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
         assert fetch(f"{home}/page").ok
         assert fetch(f"{home}/other").ok
     assert asked == ["/robots.txt", "/robots.txt", "/page", "/other"]
+
+
+def test_a_host_that_stays_busy_rests_longer_and_longer_as_in_a_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the others of its addresses are not asked any more; an answer forgives, and so do ten minutes."""
+    clock = SimpleNamespace(now=uptime_s())
+    monkeypatch.setattr(polite_client, "uptime_s", lambda: clock.now)
+    statuses = iter((503, 429, 200, 503, 503, 503))
+
+    def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
+        return b"" if path == "/robots.txt" else (next(statuses), {})
+
+    with answering(answer) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
+        for later_s, status in ((0, 503), (61, 429), (121, 200), (1, 503), (121, 503), (240 + 601, 503)):
+            clock.now += later_s
+            assert fetch(f"{home}/page").status == status
+        clock.now += 240 - 121
+        assert fetch(f"{home}/page").problem == "resting"
+    assert len(asked) == 7
+
+
+def test_who_is_waited_for_long_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A host, and an address that another host has as well; of the usual pauses nothing is said."""
+    monkeypatch.setattr(polite_client, "_SILENT_WAIT_S", 0.25)
+    settings = given(FRONTIER_DELAY_S=0.01, FRONTIER_IP_DELAY_S=0)
+    with (
+        answering(lambda _: b"") as (home, _),
+        answering(lambda _: b"") as (other, _),
+        BlockingFetch(settings) as fetch,
+    ):
+        assert fetch(f"{home}/page").ok
+        assert not capsys.readouterr().err
+        fetch.keep_to({home: HostPolicy(delay_ms=1000, address_delay_ms=400)})
+        assert all(fetch(url).ok for url in (f"{home}/1", f"{other}/page", f"{home}/2"))
+    told = re.findall("waits until [-0-9]{10} [:0-9]{8}Z to ask (.*)\n", capsys.readouterr().err)
+    assert told == [urlsplit(home).hostname, home]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +249,7 @@ def test_who_waits_for_a_host_goes_by_a_delay_that_is_learnt_meanwhile(seconds: 
 def test_who_no_longer_waits_for_an_address_takes_back_none_of_its_delay() -> None:
     places: defaultdict[str, polite_client._Place] = defaultdict(polite_client._Place)
     places["192.0.2.1"].due = due = uptime_s() + 100
-    turn = polite_client._Turn(places, Mock())
+    turn = polite_client._Turn(places, Mock(), MagicMock())
 
     async def cancelled() -> None:
         with contextlib.suppress(TimeoutError):

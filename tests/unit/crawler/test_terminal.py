@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ from crawler.actions.politeness import Politeness
 from crawler.actions.seeds import Seeds
 from crawler.actions.sieve import SieveTools
 from crawler.console.crawl_state import Action, CrawlState
+from crawler.console.terminal import waiting
 
 
 class Shows(Action):
@@ -82,6 +84,26 @@ def test_a_closed_output_is_told_in_a_line(
     assert Seeds(Settings(), "").perform(["import", str(tmp_path / "x")], argparse.Namespace(into="")) == 1
     told = capsys.readouterr().err
     assert told == "scrapy why: standard output: is closed\nstandard output: is closed\n"
+
+
+class Terminal(io.StringIO):
+    """A standard error that people look at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_waited_for_stands_on_a_terminal_as_long_as_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream, still_there in ((Terminal(), False), (io.StringIO(), True)):
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("TERM", "xterm")
+        with waiting("waits for http://[::1]"):
+            pass
+        assert "waits for http://[::1]" in stream.getvalue()
+        assert stream.getvalue().endswith("waits for http://[::1]\n") == still_there
+    monkeypatch.setattr("sys.stderr", None)
+    with waiting("nobody to be told"):
+        pass
 
 
 def test_a_file_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]) -> None:
