@@ -97,10 +97,10 @@ def test_what_is_waited_for_stands_on_a_terminal_as_long_as_that_takes(monkeypat
     for stream, still_there in ((Terminal(), False), (io.StringIO(), True)):
         monkeypatch.setattr("sys.stderr", stream)
         monkeypatch.setenv("TERM", "xterm")
-        with waiting("waits for http://[::1]"):
+        with waiting("waits for http://[fd00::1]"):
             pass
-        assert "waits for http://[::1]" in stream.getvalue()
-        assert stream.getvalue().endswith("waits for http://[::1]\n") == still_there
+        assert "waits for http://[fd00::1]" in stream.getvalue()
+        assert stream.getvalue().endswith("waits for http://[fd00::1]\n") == still_there
     monkeypatch.setattr("sys.stderr", None)
     with waiting("nobody to be told"):
         pass
