@@ -14,6 +14,8 @@ from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
+from seeds.crawl.model import MOST_STEPS
+
 _MOST = 10**12
 """Of any number; what becomes milliseconds must still be a whole number in Redis' scripts."""
 _MOST_TIMES = 10**6
@@ -82,8 +84,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "FRONTIER_MAX_DEPTH",
         20,
-        "Links further than this from a seed are refused (trap defence; 254 at most); 0: no limit.",
-        254,
+        f"Links further than this from a seed are refused (trap defence; {MOST_STEPS} at most); 0: no limit.",
+        MOST_STEPS,
     ),
     Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence); 0: no limit."),
     Option(

@@ -11,7 +11,10 @@ from typing import Any
 
 from seeds.crawl.scope import SiteIndex, host_of, place_of, seed_key
 
-__all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"]
+__all__ = ["MOST_STEPS", "Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"]
+
+MOST_STEPS = 254
+"""From a seed: the frontier counts them as far as the next number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from seeds.crawl.languages import bibliographic, meant
-from seeds.crawl.model import Crawl, FeedSource, IndexSource, Site, SitemapSource
+from seeds.crawl.model import MOST_STEPS, Crawl, FeedSource, IndexSource, Site, SitemapSource
 from seeds.crawl.scope import SCOPES, host_of, seed_key
 from seeds.crawl.table import Table, nearest
 from seeds.crawl.toml_lines import LineMap
@@ -18,8 +18,6 @@ from sieve.urls import bad_port, canonicalize
 __all__ = ["Reader", "check_contact", "check_name", "check_url"]
 
 T = TypeVar("T")
-_MOST_STEPS = 254
-"""From a seed: the frontier counts them as far as the next number."""
 _TABLES = ("crawl", "relevance", "site", "feed", "index", "sitemap")
 
 
@@ -120,7 +118,7 @@ class Reader:
             ip_delay_s=table.seconds("ip_delay_s"),
             max_pages=table.count("max_pages"),
             max_bytes=table.count("max_bytes"),
-            max_depth=table.count("max_depth", _MOST_STEPS),
+            max_depth=table.count("max_depth", MOST_STEPS),
             sitemaps=table.flag("sitemaps"),
             tags=table.texts("tags"),
         )

@@ -14,6 +14,7 @@ from crawler.work.opening import frontier_config
 from frontier.intake import arrivals
 from frontier.outcomes import MOST_RETRIES, OUTCOMES
 from frontier.types import Candidate
+from seeds.crawl.model import MOST_STEPS
 
 
 def settings_with(**values: object) -> Settings:
@@ -77,7 +78,7 @@ def test_a_count_that_is_none_is_refused(value: object) -> None:
 
 def test_steps_are_bounded_as_far_as_they_are_counted() -> None:
     deep = Candidate("http://a.example/x", depth=1000)
-    settings = settings_with(FRONTIER_MAX_DEPTH=254)
+    settings = settings_with(FRONTIER_MAX_DEPTH=MOST_STEPS)
     assert list(problems(settings)) == []
     assert arrivals([deep], frontier_config(settings, None))[0][0].trap == "trap_depth"
     (problem,) = problems(settings_with(FRONTIER_MAX_DEPTH=255))
