@@ -38,11 +38,7 @@ class Command(GivenSettings, ScrapyCrawl):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Scrapy's, then everything that can be refused: before a process, a log or a reactor exists."""
-        try:
-            super().process_options(args, opts)
-        except OSError as error:  # of --pidfile
-            print(f"scrapy crawl: {error.filename}: {error.strerror}", file=sys.stderr)
-            sys.exit(1)
+        super().process_options(args, opts)
         if unknown := [word for word in args if word.startswith("-")]:
             raise UsageError(f"no such option: {' '.join(unknown)}")
         if len(args) != 1:

@@ -1,10 +1,13 @@
-"""What ``-s NAME=VALUE`` gives to a setting that is a dictionary: JSON. Of any other Scrapy says that NAME=VALUE is
-wanted, or has a traceback."""
+"""What the command line gives and Scrapy would have a traceback for: with ``-s NAME=VALUE`` a setting that is a
+dictionary (JSON; of others it says that NAME=VALUE is wanted), and files that it writes, one of them when all is done.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from pathlib import Path
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -15,13 +18,19 @@ class GivenSettings(ScrapyCommand):
     """What stands before Scrapy's own class of a command."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Scrapy's; UsageError names the setting that is no dictionary."""
+        """Scrapy's; UsageError names the setting that is no dictionary. Ends with a line for a file that cannot be
+        written."""
         assert self.settings is not None
         for given in opts.set:
             name, _, value = given.partition("=")
             if fault := dictionary_fault(self.settings, name, value):
                 raise UsageError(fault, print_help=False)
-        super().process_options(args, opts)
+        try:
+            super().process_options(args, opts)  # --pidfile
+            if opts.profile:
+                Path(opts.profile).open("ab").close()
+        except OSError as error:
+            sys.exit(f"{error.filename}: {error.strerror}")
 
 
 def dictionary_fault(settings: BaseSettings, name: str, value: str) -> str:

@@ -162,10 +162,11 @@ def test_a_start_that_scrapy_refuses_leaves_no_redis_behind(tmp_path: Path, seed
     assert EmbeddedRedis(tmp_path / "d" / "state" / "redis").server_pid() == 0
 
 
-def test_a_pid_that_cannot_be_written(tmp_path: Path, seeds: Path) -> None:
+@pytest.mark.parametrize("option", ["--pidfile", "--profile"])
+def test_a_pid_or_profile_that_cannot_be_written(tmp_path: Path, seeds: Path, option: str) -> None:
     nowhere = tmp_path / "nowhere" / "pid"
-    line = refused("x", "-a", f"seeds={seeds}", "--pidfile", str(nowhere), DATA_DIR=str(tmp_path / "d"))
-    assert line == f"scrapy crawl: {nowhere}: No such file or directory"
+    line = refused("x", "-a", f"seeds={seeds}", option, str(nowhere), DATA_DIR=str(tmp_path / "d"))
+    assert line == f"{nowhere}: No such file or directory"
 
 
 def test_a_log_that_cannot_be_opened(tmp_path: Path, seeds: Path) -> None:

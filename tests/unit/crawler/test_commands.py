@@ -116,7 +116,7 @@ def test_a_crawl_that_is_stopped_before_it_begins_ends_well(
     monkeypatch.setattr(ScrapyCrawl, "process_options", lambda *_: None)
     monkeypatch.setattr("crawler.actions.crawl.prepare", prepare)
     monkeypatch.setattr("atexit.register", at_exit.append)
-    command, options = Crawl(), argparse.Namespace(spargs={}, set=[])
+    command, options = Crawl(), argparse.Namespace(spargs={}, set=[], profile=None)
     command.settings = Settings()
     monkeypatch.setattr(command, "crawler_process", Mock(create_crawler=lambda _: stop("starting")))
 

@@ -153,7 +153,7 @@ def test_it_is_what_the_commands_go_by(monkeypatch: pytest.MonkeyPatch) -> None:
     command = Command()
     command.settings = Settings({"CONTACT": "me@a.test", "EXTENSIONS": {"own.Extension": 1}})
     command.settings.set("DOWNLOADER_MIDDLEWARES", {"own.Login": 543, name: None}, priority="cmdline")
-    command.process_options([], Namespace(set=[], spider=None))
+    command.process_options([], Namespace(set=[], spider=None, profile=None))
     chosen = command.settings.getdict("DOWNLOADER_MIDDLEWARES")
     assert chosen["own.Login"] == 543
     assert command.settings.getdict("EXTENSIONS")["own.Extension"] == 1
