@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from scrapy import Spider
+from scrapy.settings import Settings
 from scrapy.utils.url import guess_scheme
 
 from crawler.console.crawl_command import nothing_held
@@ -45,62 +47,68 @@ class ByHand(GivenSettings):
                 file=sys.stderr,
             )
             sys.exit(1)
-        self._refuse_files(args)
+        urls, spiders = self._named(args, opts)
+        self._refuse_files(urls)
         for name, value in _SETTINGS.items():
             # What a project has there of its own stays. A command's defaults would have less weight than the add-on's.
             given = {**self.settings.getdict(name), **value} if isinstance(value, dict) else value
             self.settings.set(name, given, priority="cmdline")
         with nothing_held():
-            self._refuse_settings(opts.spider or "")
-        self._ask_opt_outs(args, opts.spider or "")
+            self._refuse_settings(spiders)
+        self._ask_opt_outs(urls, *spiders[:1])
 
-    def _refuse_files(self, args: list[str]) -> None:
+    def _named(self, args: Sequence[str], opts: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]:
+        """The addresses and the spiders of the command line."""
+        return args, [opts.spider] if opts.spider else []
+
+    def _effective_settings(self) -> Settings:
+        from crawler.addon import Ulwembu
+
+        assert self.settings is not None
+        settings = self.settings.copy()
+        Ulwembu().update_settings(settings)
+        return settings
+
+    def _refuse_files(self, urls: Sequence[str]) -> None:
         """Ends with one line when something else than an address of the web is given."""
-        for given in args:
+        for given in urls:
             if not _url(given).startswith(_WEB):
                 print(f"{given}: only an http:// or https:// address may be given, no file", file=sys.stderr)
                 sys.exit(1)
 
-    def _refuse_settings(self, spider: str) -> None:
+    def _refuse_settings(self, spiders: Sequence[str]) -> None:
         """Ends with a line for each setting that cannot be used, or when there is no such spider; Scrapy would have a
         traceback."""
-        from crawler.addon import Ulwembu
         from crawler.errors import PreflightError
         from crawler.preflight import settings_faults
         from crawler.scrapy_settings import log_faults
         from crawler.spiderloader import find_spider, loader_of
 
-        assert self.settings is not None
-        settings = self.settings.copy()
-        Ulwembu().update_settings(settings)
+        settings = self._effective_settings()
         if faults := settings_faults(settings, Spider) or log_faults(settings):
             print("\n".join(faults), file=sys.stderr)
             sys.exit(1)
         try:
             loader = loader_of(settings)  # of Scrapy's process, whether or not a spider is named
-            if spider:
+            for spider in spiders:
                 find_spider(loader, spider, {})
         except PreflightError as error:
             print(error, file=sys.stderr)
             sys.exit(1)
 
-    def _ask_opt_outs(self, args: list[str], spider: str = "") -> None:
+    def _ask_opt_outs(self, urls: Sequence[str], spider: str = "") -> None:
         """Ends with one line when an address of the command line has opted out, or that cannot be known; `spider` is
         the one named there."""
-        from crawler.addon import Ulwembu
         from crawler.console.opted_out import OptedOut
         from crawler.console.terminal import aside
         from crawler.errors import PreflightError
         from crawler.state.redis_link import RedisUnreachableError
 
-        assert self.settings is not None
-        settings = self.settings.copy()
-        Ulwembu().update_settings(settings)
         try:
-            with OptedOut(settings, spider=spider) as opted_out:
+            with OptedOut(self._effective_settings(), spider=spider) as opted_out:
                 if opted_out.note:
                     aside(opted_out.note)  # print, where standard error is closed, would write into the page
-                for url in map(_url, args):
+                for url in map(_url, urls):
                     if prefix := opted_out.against(url):
                         raise PreflightError(f"{url} is not fetched, it has opted out: {prefix}")
         except (PreflightError, RedisUnreachableError, ValueError) as error:

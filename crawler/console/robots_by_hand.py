@@ -1,4 +1,4 @@
-"""robots.txt for what is fetched by hand, as a crawl reads it: `scrapy fetch`, `view` and `shell`.
+"""robots.txt for what is fetched by hand, as a crawl reads it: `scrapy fetch`, `view`, `shell` and `check`.
 
 Guarantees: nothing else is asked of a host before its robots.txt has been read, and anew each ROBOTS_MAX_AGE_S (a shell
 may stay open for days); 4xx allows, what cannot be had (a failure, 5xx, 429, a sixth redirect, one that is to be waited
@@ -8,7 +8,9 @@ fetch. Source: RFC 9309 2.2.2, 2.3.1, 2.4.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections import defaultdict
 from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
@@ -35,6 +37,7 @@ class RobotsByHand:
         self._agent = str(crawler.settings["ROBOTS_USER_AGENT"])
         self._age_s = crawler.settings.getfloat("ROBOTS_MAX_AGE_S")
         self._rules: dict[str, tuple[Rules, float]] = {}  # and until when they hold
+        self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -46,14 +49,15 @@ class RobotsByHand:
         if request.meta.get("robots") or urlsplit(request.url).path == "/robots.txt":
             return
         home = str(authority(request.url))
-        rules, until = self._rules.get(home, (None, 0.0))
-        if rules is None or uptime_s() >= until:
-            answer = await self._fetched(f"{home}/robots.txt")
-            record = answers.record_of(answer, DAY)
-            if record is None or record.kind == "disallow":
-                self._refuse(request, f"{home}/robots.txt cannot be had or read (status {answer.status})")
-            rules = Rules.of(record, self._agent)
-            self._rules[home] = rules, uptime_s() + self._age_s
+        async with self._asking[home]:  # the pages of a `check` come together
+            rules, until = self._rules.get(home, (None, 0.0))
+            if rules is None or uptime_s() >= until:
+                answer = await self._fetched(f"{home}/robots.txt")
+                record = answers.record_of(answer, DAY)
+                if record is None or record.kind == "disallow":
+                    self._refuse(request, f"{home}/robots.txt cannot be had or read (status {answer.status})")
+                rules = Rules.of(record, self._agent)
+                self._rules[home] = rules, uptime_s() + self._age_s
         if not rules.allowed(request.url):
             self._refuse(request, "robots.txt forbids it")
 
