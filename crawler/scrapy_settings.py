@@ -21,6 +21,7 @@ from scrapy.settings import BaseSettings, default_settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy.utils.versions import get_versions
+from w3lib.url import file_uri_to_path
 
 from crawler.addon import path_of
 
@@ -185,9 +186,21 @@ def _feed_faults(settings: BaseSettings) -> Iterator[str]:
             yield f"FEEDS: {uri}: format {kind!r} is none of {', '.join(formats)}"
         if (scheme := urlsplit(str(uri)).scheme) not in storages:
             yield f"FEEDS: {uri}: scheme {scheme!r} is none of {', '.join(filter(None, storages))}"
+        elif scheme in ("", "file") and (why := _unwritable(str(uri))):
+            yield f"FEEDS: {uri} cannot be written: {why}"
         for called in filter(None, map(options.get, ("uri_params", "item_filter"))):
             if not _is_there(called):
                 yield f"FEEDS: {uri}: there is no {called!r}"
+
+
+def _unwritable(uri: str) -> str:
+    """Why there can be no such file, as far as that shows before one is made: each item would be a traceback and lost,
+    and its page not fetched again."""
+    path = Path(file_uri_to_path(uri) if uri.startswith("file:") else uri).absolute()
+    place = next(one for one in (path, *path.parents) if os.access(one, os.F_OK))
+    if place.is_dir() == (place == path):
+        return f"{place} is {'a' if place == path else 'no'} folder"
+    return "" if os.access(place, os.W_OK) else f"{place} may not be written"
 
 
 def guard_faults(settings: BaseSettings) -> Iterator[str]:

@@ -41,7 +41,10 @@ class Command(GivenSettings, ScrapyCrawl):
         super().process_options(args, opts)
         if unknown := [word for word in args if word.startswith("-")]:
             raise UsageError(f"no such option: {' '.join(unknown)}")
-        if len(args) != 1:
+        if len(args) > 1:
+            hint = "; a setting is given with -s NAME=VALUE" if any("=" in word for word in args) else ""
+            raise UsageError(f"one crawl is wanted, not {' '.join(args)!r}{hint}", print_help=False)
+        if not args:
             return
         assert self.settings is not None
         # Scrapy may end before `run` (an add-on that fails): the private Redis must not outlive that.

@@ -264,6 +264,12 @@ def test_an_option_that_there_is_not() -> None:
     done = run("crawl", "zulu", "--cotact=me@a.test")
     assert done.returncode == 2
     assert done.stderr.endswith("error: no such option: --cotact=me@a.test\n")
+    done = run("crawl", "zulu", "CONTACT=me@a.test")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith(
+        "error: one crawl is wanted, not 'zulu CONTACT=me@a.test'; a setting is given with -s NAME=VALUE"
+    )
+    assert len(done.stderr.splitlines()) == 4
     assert "started" not in done.stderr
 
 
@@ -353,6 +359,8 @@ def test_an_option_that_there_is_not() -> None:
         ("FEEDS", {"a.txt": {}}, "FEEDS: a.txt: format 'txt' is none of json, "),
         ("FEEDS", {"nosuch://a.test/a.jsonl": {}}, "scheme 'nosuch' is none of file, "),
         ("FEEDS", {"a.jsonl": {"uri_params": "no.such"}}, "FEEDS: a.jsonl: there is no 'no.such'"),
+        ("FEEDS", {"/dev/null/a.jsonl": {}}, "FEEDS: /dev/null/a.jsonl cannot be written: /dev/null is no folder"),
+        ("FEEDS", {"file:///tmp": {"format": "csv"}}, "FEEDS: file:///tmp cannot be written: /tmp is a folder"),
         ("FEED_URI_PARAMS", "no.such", "FEED_URI_PARAMS='no.such': there is no such function"),
         ("HTTPAUTH_USER", "me", "HTTPAUTH_USER and HTTPAUTH_PASS need HTTPAUTH_DOMAIN"),
     ],
@@ -393,6 +401,7 @@ def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str,
         ("TELNETCONSOLE_PORT", None),
         ("TELNETCONSOLE_HOST", "unasked..test"),
         ("FEEDS", {"%(name)s.jsonl": {}, Path("out.csv"): {"item_filter": None}, "stdout:": {"format": "json"}}),
+        ("FEEDS", {"not/yet/there/%(name)s.jsonl": {}, "file:///tmp/a.csv": {}, "/dev/null": {"format": "csv"}}),
         ("FEED_URI_PARAMS", "json.dumps"),
         ("HTTPAUTH_DOMAIN", "a.test"),
     ],
