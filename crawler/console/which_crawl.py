@@ -43,7 +43,8 @@ def named_crawl(settings: BaseSettings, name: str, seeds: str) -> str:
     if found:
         raise PreflightError(f"which crawl? --crawl NAME; in {_place(settings)} there are: {', '.join(found)}")
     raise PreflightError(
-        f"no crawl is known in {_place(settings)} (REDIS_URL, DATA_DIR, --crawl NAME); scrapy crawl NAME begins one"
+        f"no crawl is known in {_place(settings)}; one that is elsewhere: -s DATA_DIR=… or -s REDIS_URL=…, as it was "
+        "started with; scrapy crawl NAME begins one"
     )
 
 

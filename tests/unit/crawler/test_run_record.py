@@ -321,7 +321,7 @@ def test_where_no_private_redis_was_none_is_started_to_look_for_a_crawl(tmp_path
     (tmp_path / "state").mkdir()
     for left in ("", "inanda"):  # a fleet's worker writes the name down, too
         (tmp_path / "state" / "crawl").write_text(left)
-        with pytest.raises(PreflightError, match=rf"^no crawl is known in {tmp_path} "):
+        with pytest.raises(PreflightError, match=rf"^no crawl is known in {tmp_path}; .* -s DATA_DIR=…"):
             named_crawl(settings, "", "")
     assert [path.name for path in (tmp_path / "state").iterdir()] == ["crawl"]
 
