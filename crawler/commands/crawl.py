@@ -41,11 +41,10 @@ class Command(GivenSettings, ScrapyCrawl):
         super().process_options(args, opts)
         if unknown := [word for word in args if word.startswith("-")]:
             raise UsageError(f"no such option: {' '.join(unknown)}")
-        if len(args) > 1:
-            hint = "; a setting is given with -s NAME=VALUE" if any("=" in word for word in args) else ""
-            raise UsageError(f"one crawl is wanted, not {' '.join(args)!r}{hint}", print_help=False)
-        if not args:
-            return
+        if len(args) != 1:
+            given = f", not {' '.join(args)!r}" if args else ""
+            hint = "a setting is given with -s NAME=VALUE" if "=" in given else "scrapy list names those there are"
+            raise UsageError(f"one crawl is wanted{given}; {hint}", print_help=False)
         assert self.settings is not None
         # Scrapy may end before `run` (an add-on that fails): the private Redis must not outlive that.
         atexit.register(self._held.close)
@@ -64,13 +63,11 @@ class Command(GivenSettings, ScrapyCrawl):
             sys.exit(1)
         self._held.callback(_raise_no_more)
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if self._spider is None:
-            super().run(args, opts)
-            return
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 - Scrapy's signature
         from crawler.actions.crawl import ended_badly
 
         assert self.crawler_process is not None
+        assert self._spider is not None
         with self._held:
             crawler = self.crawler_process.create_crawler(self._spider)
             self.crawler_process.crawl(crawler, **opts.spargs)

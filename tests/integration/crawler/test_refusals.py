@@ -269,8 +269,10 @@ def test_an_option_that_there_is_not() -> None:
     assert done.stderr.splitlines()[-1].endswith(
         "error: one crawl is wanted, not 'zulu CONTACT=me@a.test'; a setting is given with -s NAME=VALUE"
     )
-    assert len(done.stderr.splitlines()) == 4
     assert "started" not in done.stderr
+    done = run("crawl", "-a", "seeds=my.toml")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 4)
+    assert done.stderr.endswith("error: one crawl is wanted; scrapy list names those there are\n")
 
 
 @pytest.mark.parametrize(
