@@ -205,9 +205,20 @@ def problems(settings: BaseSettings) -> Iterator[str]:
         try:
             typed(settings, option)
         except (OverflowError, TypeError, ValueError):  # a project's settings may have float("inf")
-            kind = type(option.default).__name__
-            bounds = f" (0 to {option.most})" if kind in ("int", "float") else ""
-            yield f"setting {option.name}={settings.get(option.name)!r} is not a usable {kind}{bounds}"
+            yield f"setting {option.name}={settings.get(option.name)!r} must be {_wanted(option)}"
+
+
+def _wanted(option: Option) -> str:
+    """Which values it can have, in words."""
+    match option.default:
+        case bool():
+            return "True or False"
+        case int():
+            return f"a whole number from 0 to {option.most}"
+        case float():
+            return f"a number from 0 to {option.most}"
+        case _:
+            return "a comma list of seconds above 0"
 
 
 def _mistyped(settings: BaseSettings, known: Container[str]) -> Iterator[str]:

@@ -166,7 +166,7 @@ def test_when_no_port_can_be_had_the_start_is_refused(tmp_path: Path) -> None:
     (line,) = told(METRICS_PORT=str(first), METRICS_HOST="192.0.2.1")
     assert "of METRICS_HOST 192.0.2.1 can be used: Cannot assign requested address" in line
     (line,) = told(METRICS_PORT="70000")
-    assert "setting METRICS_PORT='70000' is not a usable int (0 to 65535)" in line
+    assert "setting METRICS_PORT='70000' must be a whole number from 0 to 65535" in line
 
 
 _LOADS = """

@@ -82,7 +82,19 @@ def test_steps_are_bounded_as_far_as_they_are_counted() -> None:
     assert list(problems(settings)) == []
     assert arrivals([deep], frontier_config(settings, None))[0][0].trap == "trap_depth"
     (problem,) = problems(settings_with(FRONTIER_MAX_DEPTH=255))
-    assert problem == "setting FRONTIER_MAX_DEPTH=255 is not a usable int (0 to 254)"
+    assert problem == "setting FRONTIER_MAX_DEPTH=255 must be a whole number from 0 to 254"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("FRONTIER_AUDIT", "ja", "True or False"),
+        ("FRONTIER_DELAY_S", "5s", "a number from 0 to 1000000000000"),
+        ("HARVEST_REVISIT_AFTER_S", "1h", "a comma list of seconds above 0"),
+    ],
+)
+def test_what_can_be_given_is_said_in_words(name: str, value: str, wanted: str) -> None:
+    assert list(problems(settings_with(**{name: value}))) == [f"setting {name}={value!r} must be {wanted}"]
 
 
 @pytest.mark.parametrize("value", ["3600,soon", "0", "-5,7", "1e300"])
