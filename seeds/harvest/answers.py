@@ -67,12 +67,14 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document read: `feed` holds its entries, `sitemaps` what an index leads to, `places` the template place of an
-    index page's links. `ordered`: it shows the newest of something, so a gap can be told."""
+    index page's links. `ordered`: it shows the newest of something, so a gap can be told. `left_out`: how many of its
+    entries are beyond the limit."""
 
     feed: Feed
     sitemaps: tuple[str, ...] = ()
     places: Mapping[str, int] = field(default_factory=dict)
     ordered: bool = True
+    left_out: int = 0
 
 
 def read(answer: Answer, url: str, history: FeedHistory, since_s: int = 0) -> Document:
@@ -118,14 +120,17 @@ def cache_lifetime_s(answer: Answer) -> int:
 def _sitemap(answer: Answer, url: str, since_s: int) -> Document:
     kind, since_ms = answer.header("content-type") or None, since_s * 1000 if since_s else None
     sitemap = sitemaps.parse(answer.body, url, content_type=kind, newer_than_ms=since_ms)
+    left_out = sitemap.dropped.get("over_limit", 0)
     if sitemap.kind == "index":
         newest = sorted(sitemap.entries, key=lambda entry: -(entry.lastmod_ms or 0))
-        return Document(Feed("sitemap"), tuple(entry.loc for entry in newest), ordered=False)
+        return Document(Feed("sitemap"), tuple(entry.loc for entry in newest), ordered=False, left_out=left_out)
     named = [entry for entry in sitemap.entries if not since_s or entry.dated_ms is not None]
     entries = [_entry(entry) for entry in named]
     known = {entry.loc for entry in sitemap.entries}
-    entries += islice(_versions(named, known, answer.languages), MAX_ENTRIES)
-    return Document(Feed("sitemap", without_doubted(tuple(entries))), ordered=False)
+    versions = _versions(named, known, answer.languages)
+    entries += islice(versions, MAX_ENTRIES)
+    left_out += sum(1 for _ in versions)
+    return Document(Feed("sitemap", without_doubted(tuple(entries))), ordered=False, left_out=left_out)
 
 
 def _versions(named: Iterable[SitemapEntry], known: set[str], languages: Set[str]) -> Iterator[FeedEntry]:

@@ -73,7 +73,8 @@ class FeedHistory:
     seen to live before it vanished, 0 when none did. `same`: polls since something changed. `stored_us`: when what the
     validators speak of was fetched (epoch microseconds). `spelled`: how its server wants the address spelled, "":
     as it is. `problem`: what the last poll failed of, while the feed fails. `groups`: of a document that shows more
-    than is remembered, what tells whether it shows the same items (:meth:`regroup`).
+    than is remembered, what tells whether it shows the same items (:meth:`regroup`). `left_out`: of what the last
+    document named, how many were beyond the limit.
     """
 
     polls: int = 0
@@ -103,6 +104,7 @@ class FeedHistory:
     spelled: str = ""
     problem: str = ""
     groups: bytes = b""
+    left_out: int = 0
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)

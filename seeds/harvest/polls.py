@@ -24,6 +24,7 @@ from seeds.harvest.answers import Answer, Document, cache_lifetime_s, read
 from seeds.harvest.catch_up import item_mark
 from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, recalled
 from seeds.harvest.schedule import Polling
+from seeds.sitemaps.parsing import MAX_ENTRIES
 from sieve.urls import canonicalize_many
 
 __all__ = ["FollowUp", "PollRequest", "PollResult", "PollStats", "PollWarning", "poll", "request", "stored_us"]
@@ -55,7 +56,8 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True)
 class PollWarning:
-    """Something a person should know: gap, gap_open, gap_closed, gone, moved, refused, failing, memo_lost."""
+    """Something a person should know: gap, gap_open, gap_closed, gone, moved, refused, failing, memo_lost,
+    over_limit."""
 
     reason: str
     detail: str = ""
@@ -64,7 +66,8 @@ class PollWarning:
 @dataclass(frozen=True, slots=True)
 class PollStats:
     """Additive counts of one poll; `delay_s` is the sum over `dated` new items of publication to discovery,
-    `fetch_delay_s` that over `fetched` items of publication to the fetch of their pages."""
+    `fetch_delay_s` that over `fetched` items of publication to the fetch of their pages; `left_out`: pages named beyond
+    the limit of a sitemap, when that was told."""
 
     polls: int = 0
     unchanged: int = 0
@@ -78,6 +81,7 @@ class PollStats:
     delay_s: int = 0
     fetched: int = 0
     fetch_delay_s: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +209,7 @@ class _Visit:
             missed=0 if searched else lost,
             dated=len(delays),
             delay_s=sum(delays),
+            left_out=self._tell_left_out(document),
         )
         return self._scheduled(stats, (*new, *old), follow_ups)
 
@@ -326,6 +331,14 @@ class _Visit:
         where = "paging back" if up else "nowhere to page back to"
         self._warn("gap", f"the newest items of the last poll are gone, about {lost} missed; {where}")
         return lost, up is not None
+
+    def _tell_left_out(self, document: Document) -> int:
+        """Tell of what is beyond the limit when that begins, not with each poll; how many were told of."""
+        before, self._history.left_out = self._history.left_out, document.left_out
+        if before or not document.left_out:
+            return 0
+        self._warn("over_limit", f"{document.left_out} addresses left out, all beyond the first {MAX_ENTRIES}")
+        return document.left_out
 
     def _learn(self, document: Document, new: Sequence[FeedEntry]) -> None:
         """Take note of what is shown and of what is new of it: for the schedule, and to know it next time."""

@@ -1,7 +1,8 @@
 """Sitemaps: XML, indexes, gzip, plain text, RSS and Atom as sitemaps; news and hreflang extensions.
 
-Source: sitemaps.org protocol 0.9 with its limits (50 MiB unpacked, 50,000 entries), Google's news and hreflang
-extensions. Read leniently: any namespace or prefix, stray ampersands, whatever stands before the declaration (as a
+Source: sitemaps.org protocol 0.9 with its limit of 50 MiB unpacked, Google's news and hreflang extensions. Of entries
+four times as many are taken as the protocol allows, since sites that write more than 50,000 into one do not know of it.
+Read leniently: any namespace or prefix, stray ampersands, whatever stands before the declaration (as a
 server's warnings do), UTF-16, a declaration of another encoding than the bytes are in, documents cut short (an address
 that may itself be cut is dropped). Never resolved: entities, DTDs, the network. What is left out is counted in
 `Sitemap.dropped` by reason.
@@ -28,7 +29,7 @@ from seeds.sitemaps.xml_sitemap import parse_xml
 __all__ = ["parse", "unpack"]
 
 MAX_BYTES = 50 << 20
-MAX_ENTRIES = 50_000
+MAX_ENTRIES = 200_000
 _LAYERS = 2
 _GZIP = b"\x1f\x8b"
 
@@ -134,15 +135,15 @@ def _sifted(
     folder = own.path.rpartition("/")[0] + "/"
     for entry in found:
         dated = entry.dated_ms
-        if len(kept) >= MAX_ENTRIES:
-            dropped["over_limit"] += 1
-        elif entry.loc in places:
+        if entry.loc in places:
             dropped["repeated"] += 1
             kept[places[entry.loc]] = _agreed(kept[places[entry.loc]], entry)
         elif place and not _is_below(entry.loc, own, folder):
             dropped["elsewhere"] += 1
         elif newer_than_ms is not None and dated is not None and dated < newer_than_ms:
             dropped["older"] += 1
+        elif len(kept) >= MAX_ENTRIES:
+            dropped["over_limit"] += 1
         else:
             places[entry.loc] = len(kept)
             kept.append(entry)

@@ -515,6 +515,31 @@ def test_of_a_large_sitemap_without_dates_the_page_that_is_new_counts_alone() ->
     assert result.again_in_ms > 5 * HOUR_MS
 
 
+def test_what_a_sitemap_names_beyond_the_limit_is_told_when_that_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seeds.sitemaps.parsing.MAX_ENTRIES", 3)
+    monkeypatch.setattr("seeds.harvest.answers.MAX_ENTRIES", 3)
+    monkeypatch.setattr("seeds.harvest.polls.MAX_ENTRIES", 3)
+    versions = "".join(f'<link rel="alternate" hreflang="zu" href="/{part}/N"/>' for part in "ab")
+
+    def ask_map(memo: bytes, count: int, inside: str = "") -> PollResult:
+        body = "".join(f"<url><loc>/{n}</loc>{inside.replace('N', str(n))}</url>" for n in range(count))
+        root = f"<urlset>{body}</urlset>".encode()
+        return ask(memo, NOW_MS, root, kind="sitemap", languages=frozenset({"zu"}))
+
+    first = ask_map(b"", 3)
+    assert (len(first.new_items), first.warnings, first.stats.left_out) == (3, (), 0)
+    over = ask_map(first.memo, 5)
+    assert [(told.reason, told.detail) for told in over.warnings] == [
+        ("over_limit", "2 addresses left out, all beyond the first 3")
+    ]
+    assert over.stats.left_out == 2
+    again = ask_map(over.memo, 6)
+    assert (again.warnings, again.stats.left_out) == ((), 0)
+    within = ask_map(again.memo, 2)
+    assert reasons(ask_map(within.memo, 4)) == ["over_limit"]
+    assert ask_map(b"", 2, versions).stats.left_out == 1
+
+
 def test_of_two_pages_that_are_remembered_by_the_same_number_both_are_told() -> None:
     """Of 40 sitemaps with 50,000 pages each that are eight pairs."""
     pages = ["https://a.example/27411", "https://a.example/50378"]
