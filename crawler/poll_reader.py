@@ -24,6 +24,7 @@ from crawler.pages.requisites import behind_requisites
 from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease
+from seeds.harvest import Answer, PollResult
 from seeds.sitemaps.addresses import in_robots
 
 logger = logging.getLogger(__name__)
@@ -57,22 +58,30 @@ class PollReader:
         facts = polls.facts(
             response, lease, request.url, await self._sitemaps_of(lease), started_us(request.meta.get("capture"))
         )
-        if len(response.body) > _LARGE_BYTES:
+        result = answers.result_of(response)
+        # A sitemap of a few bytes may be packed and name thousands of pages.
+        if facts.kind == "sitemap" or len(response.body) > _LARGE_BYTES:
             async with self._one_at_a_time:
-                polled = await asyncio.to_thread(polls.poll, lease, facts)
+                polled, finding = await asyncio.to_thread(self._read, lease, facts, result)
         else:
-            polled = polls.poll(lease, facts)
-        finding = polls.finding(lease, facts, polled, answers.result_of(response))
+            polled, finding = self._read(lease, facts, result)
         if finding.result == "redirect":
             self._wait_to_follow(response, finding)
         for warning in finding.warnings:
             logger.warning("Feed %s", warning)
         if polls.is_of_a_site(lease):
             finding.links = await ranked(finding.links, polled.new_items, lease.url, self._worker.stores.policy)
-        elif lease.kind is Kind.SITEMAP:
-            finding.links = behind_requisites(finding.links, self._worker.stores.spec)
         request.meta["finding"] = finding
         return response
+
+    def _read(self, lease: Lease, facts: Answer, result: str) -> tuple[PollResult, Finding]:
+        """Reading and all that is done for each item, which touches nothing that other answers need."""
+        polls = self._worker.stores.polls
+        polled = polls.poll(lease, facts)
+        finding = polls.finding(lease, facts, polled, result)
+        if lease.kind is Kind.SITEMAP and not polls.is_of_a_site(lease):
+            finding.links = behind_requisites(finding.links, self._worker.stores.spec)
+        return polled, finding
 
     def _wait_to_follow(self, response: Response, finding: Finding) -> None:
         """Where it has moved to, be that another spelling of its own, is asked for when the answer says."""

@@ -24,6 +24,8 @@ _LARGE = re.compile(rb"&#(?:(\d{7,}+)|[xX]([0-9a-fA-F]{6,}+));?")
 def mended(text: bytes) -> bytes:
     """`text` (ASCII or an extension of it) with halves put together, and U+FFFD for what names no character; both again
     as references, which say the same in every encoding."""
+    if b"&#" not in text:  # as in most: the patterns take 0.1 s to say so of 14 MB
+        return text
     return _LARGE.sub(_if_it_is_one, _HALVES.sub(_together, text))
 
 

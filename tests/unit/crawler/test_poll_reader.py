@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import threading
 from dataclasses import replace
 from email.utils import formatdate
 from typing import Any
@@ -11,13 +13,15 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 from scrapy.http import Request, Response
 
+from crawler.harvest.item_dates import item_memo
 from crawler.pages.findings import Finding
 from crawler.poll_reader import PollReader
 from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
-from frontier.types import RobotsRecord
-from tests.unit.crawler.test_polls import FEED, lease, polls, rss
+from frontier.types import Kind, RobotsRecord
+from tests.unit.crawler.test_polls import FEED, HOME, MAP, lease, polls, rss, sitemap
 
+PAGES = tuple(f"{HOME}/{number}" for number in range(1, 6))
 NAMED = "https://a.example/news.xml"
 RECORD = RobotsRecord("rules", f"Sitemap: {NAMED}\nSitemap: http://[a.example/\nSitemap: more.xml".encode())
 
@@ -80,3 +84,26 @@ def test_so_many_sitemaps_of_a_host_are_remembered_and_of_so_many_hosts(monkeypa
         assert len(asyncio.run(reader._sitemaps_of(replace(lease(FEED), robots_ms=version)))) == 3
     assert worker.robots.await_count == 4
     assert len(reader._sitemaps) == 2
+
+
+@pytest.mark.parametrize(
+    "body", [gzip.compress(sitemap("urlset", "url", *PAGES)), sitemap("urlset", "url", *PAGES * 99)]
+)
+def test_nothing_that_is_done_for_each_page_of_a_sitemap_keeps_other_answers_waiting(
+    body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a packed one a few bytes may name fifty thousand."""
+    threads = set()
+
+    def told(*args: Any, **more: Any) -> bytes:
+        threads.add(threading.current_thread())
+        return item_memo(*args, **more)
+
+    monkeypatch.setattr("crawler.harvest.polls.item_memo", told)
+    worker = Mock(spec=Worker, robots=AsyncMock(return_value=RECORD))
+    worker.stores.polls, worker.stores.spec = polls(f'[[sitemap]]\nurl = "{MAP}"\n'), None
+    request = Request(MAP, meta={"lease": lease(MAP, Kind.SITEMAP)})
+    asyncio.run(PollReader(worker).process_response(request, Response(MAP, body=body)))
+    assert [link.url for link in request.meta["finding"].links] == [*PAGES]
+    assert threads
+    assert threading.current_thread() not in threads
