@@ -20,6 +20,8 @@ from seeds.crawl import parse_crawl
 from seeds.crawl.model import Crawl
 from seeds.crawl.scope import seed_key
 from seeds.errors import Problem, SeedError
+from seeds.harvest.answers import Answer, read
+from seeds.harvest.history import FeedHistory
 from seeds.survey.lists import quoted
 from seeds.survey.probe import Fetch, Fetched
 from sieve.urls import as_parsed
@@ -166,13 +168,11 @@ def _reading(urls: list[str], fetch: Fetch) -> list[tuple[str, int]]:
 
 
 def _wrong(kind: str, answer: Fetched) -> str:
-    """Why the answer is not what it is listed as, "" when it is."""
+    """Why the answer is not what it is listed as, "" when it is; of what is polled as a first poll would say."""
+    headers = {"content-type": answer.content_type}
     try:
-        if kind == "feed":
-            feed = feeds.parse(answer.body, answer.url, answer.content_type)
-            return "" if feed.format else "not a feed"
-        if kind == "sitemap":
-            sitemaps.parse(answer.body, answer.url, content_type=answer.content_type)
+        if kind != "page":
+            read(Answer(answer.url, answer.status, 0, headers, answer.body, kind), answer.url, FeedHistory())
     except (feeds.FeedError, sitemaps.SitemapError) as error:
         return str(error)
     return ""

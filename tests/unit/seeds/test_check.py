@@ -59,6 +59,28 @@ def test_every_seed_is_looked_at() -> None:
     ]
 
 
+def test_what_is_polled_is_alive_where_something_to_poll_is_found() -> None:
+    """A page without a list of articles was called alive, and each poll of it failed."""
+    links = "".join(f'<div class="teaser"><a href="/indaba/{n}/">Izindaba zanamuhla {n}</a></div>' for n in range(4))
+    web = {
+        "list": f"<html><body><nav><a href='/x/'>Ekhaya</a></nav>{links}</body></html>",
+        "none": "<html><body><nav><a href='/x/'>Ekhaya</a></nav><script src='/app.js'></script></body></html>",
+        "feed": FEED.decode(),
+        "map": "<urlset><url><loc>/1</loc></url></urlset>",
+    }
+    urls = ", ".join(f'"https://a.example/{name}"' for name in web)
+    crawl = parse_crawl(f"{HEAD}[[index]]\nurl = [{urls}]\n[[feed]]\nurl = ['https://b.example/map']\n")
+    found = check(crawl, lambda url: Fetched(url, 200, web[url.rpartition("/")[2]].encode(), "text/html"))
+    none = "html: no list of articles found in the page"
+    assert [(finding.url.rpartition("/")[2], finding.state, finding.detail) for finding in found] == [
+        ("map", "alive", ""),
+        ("list", "alive", ""),
+        ("none", "wrong", none),
+        ("feed", "wrong", none),
+        ("map", "alive", ""),
+    ]
+
+
 def test_what_answers_as_it_was_asked_for_has_not_moved() -> None:
     """A client asks for addresses as parsers write them."""
     crawl = parse_crawl(f'{HEAD}[[site]]\nurl = ["HTTPS://A.example#x", "https://ž.example/á"]\n')
