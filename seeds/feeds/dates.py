@@ -1,9 +1,10 @@
 """When a feed says that an item was published, as far as what it writes can be believed: to the second, or its day.
 
-Read are the forms that feeds are to have, ISO 8601 and RFC 2822, and of others days alone that can be read in one way
-only: `May 31, 2024`, `31st May, 2024`, `2024/05/31`, in English. The parsers of the formats guess at more, each its own
-way, which is good enough to poll by, but not to be told on. As of pages (:mod:`relevance.pages.instants`), a time
-without a zone that all know is no instant, and midnight is what programs write that know only the day.
+Read are the forms that feeds are to have, ISO 8601 (with slashes, too) and RFC 2822, with the names of Africa's zones,
+and of others days alone that can be read in one way only: `May 31, 2024`, `31st May, 2024`, in English. To poll by,
+what is read so comes first, too, and then more that the parsers of the formats guess at. As of pages
+(:mod:`relevance.pages.instants`), a time without a zone that all know is no instant, and midnight is what programs
+write that know only the day.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from seeds.feeds.types import FeedEntry
 __all__ = ["instant", "said", "without_doubted"]
 
 _LONGEST = 64
-_TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?(?P<zone>\D.*)?"
+_TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d?)(?:[.,]\d{1,9})?)?(?P<zone>\D.*)?"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # Other languages' names begin as the English do, but marraskuu, November in Finnish.
 _NAMED = rf"(?!marras)(?P<name>{'|'.join(_MONTHS)})"
@@ -30,58 +31,78 @@ _DAY = r"(?P<day>\d\d?)(?:st|nd|rd|th)?"
 _FORMS = [
     re.compile(form, re.A | re.I)
     for form in (
-        rf"(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d)(?:[T ]{_TIME})?",
+        rf"(?P<year>\d{{4}})(?P<sign>[-/])(?P<month>\d\d)(?P=sign)(?P<day>\d\d)(?:[T ]{_TIME})?",
         rf"(?:[a-z]{{3,9}}\.?,?\s*)?(?P<day>\d\d?)[ -]{_NAMED}[a-z]{{0,6}}\.?[ -](?P<year>\d{{4}})"
         rf"(?:,?\s{_TIME})?",
         rf"{_WEEKDAY}{_ENGLISH}\s+{_DAY}(?:,\s*|\s+)(?P<year>\d{{4}})",
         rf"{_WEEKDAY}{_DAY}\s+{_ENGLISH}(?:,\s*|\s+)(?P<year>\d{{4}})",
-        r"(?P<year>\d{4})/(?P<month>\d\d)/(?P<day>\d\d)",
     )
 ]
 _ZONE = re.compile(
-    r"(?P<name>Z|UTC?|GMT)|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)(?:\s*\([^()]*\))?", re.A | re.I
+    r"(?P<name>Z|UTC?|GMT|SAST|[CEW]AT)|(?:UTC|GMT)?(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)(?:\s*\([^()]*\))?",
+    re.A | re.I,
 )
+_EAST_H = {"WAT": 1, "CAT": 2, "SAST": 2, "EAT": 3}
 _MOST_HOURS = 14
 _SEVERAL = 3
 _AT_ONCE_MS = 60_000
 _HALF_HOUR_MS = 1_800_000
 
 
-def instant(written: str) -> int | None:
-    """Epoch milliseconds of a date as ISO 8601 (a year, or year and month, too) or RFC 2822 has it, to poll by: without
-    a zone it is UTC; None for what says nothing."""
+def instant(written: str, guessed_ms: int | None = None) -> int | None:
+    """Epoch milliseconds of a date as :func:`said` reads it, or else as ISO 8601 (a year, or year and month, too) or
+    RFC 2822 may have it, to poll by: without a zone it is UTC; None for what says nothing. `guessed_ms` is what the
+    parser of a format makes of it."""
     text = written.strip()
+    told, zone = _told(text)
+    if told is not None and (told.tzinfo is not None or not zone):
+        return _ms(told)
     if re.fullmatch(r"\d{4}(-\d{2})?", text):
         text = f"{text}-01" if len(text) == 7 else f"{text}-01-01"
     for read in (datetime.fromisoformat, parsedate_to_datetime) if 0 < len(text) <= _LONGEST else ():
         with suppress(ValueError, IndexError, TypeError, OverflowError):
-            when = read(text)
-            return int((when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
-    return None
+            return _ms(read(text))
+    return _ms(told) if told is not None and guessed_ms is None else guessed_ms
+
+
+def _ms(when: datetime) -> int:
+    return int((when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def said(written: str) -> str:
     """The instant in UTC, `YYYY-MM-DDTHH:MM:SSZ`, or the day as it is written; "" for what says neither."""
-    text = written.strip()
+    told, _ = _told(written.strip())
+    if told is None:
+        return ""
+    if told.tzinfo is None or not (told.hour or told.minute or told.second):
+        return told.date().isoformat()
+    return told.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _told(text: str) -> tuple[datetime | None, str]:
+    """The date as it is written, in its zone where that is known, and the zone as it is written; None for none that can
+    be, in all zones."""
     match = next((match for form in _FORMS if (match := form.fullmatch(text))), None) if len(text) <= _LONGEST else None
     if match is None:
-        return ""
+        return None, ""
     parts = match.groupdict()
     month = int(parts["month"]) if parts.get("month") else _MONTHS.index(parts["name"].lower()) + 1
     hour, minute, second = (int(parts.get(name) or 0) for name in ("hour", "minute", "second"))
-    zone = _ZONE.fullmatch((parts.get("zone") or "").strip())
+    written = (parts.get("zone") or "").strip()
+    zone = _ZONE.fullmatch(written)
     try:
         when = datetime(int(parts["year"]), month, int(parts["day"]), hour, minute, second)
-        if zone is None or not (hour or minute or second):
-            return when.date().isoformat()
-        return when.replace(tzinfo=_offset(zone)).astimezone(UTC).isoformat().replace("+00:00", "Z")
+        if zone is not None:
+            when = when.replace(tzinfo=_offset(zone))
+            when.astimezone(UTC)
     except (ValueError, OverflowError):
-        return ""
+        return None, ""
+    return when, written
 
 
 def _offset(zone: re.Match[str]) -> timezone:
     if zone["name"]:
-        return UTC
+        return timezone(timedelta(hours=_EAST_H.get(zone["name"].upper(), 0)))
     hours, minutes = int(zone["hours"]), int(zone["minutes"])
     if hours > _MOST_HOURS or minutes > 59:
         raise ValueError("no such zone")

@@ -23,7 +23,7 @@ from typing import Any
 import feedparser
 from resiliparse.parse.encoding import detect_encoding
 
-from seeds.feeds.dates import said
+from seeds.feeds.dates import instant, said
 from seeds.feeds.guard import check_text
 from seeds.feeds.links import absolute, clean_link
 from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints
@@ -122,15 +122,14 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
 def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
     link = absolute(url, _text(entry, "link"))
     contents = _parts(entry, "content")
-    published_ms = _instant(dict.get(entry, "published_parsed"))
     return FeedEntry(
         link=link,
         id=_text(entry, "id"),
         title=_text(entry, "title"),
         url=clean_link(_original(entry) or link or ""),
-        published_ms=published_ms or _instant(dict.get(entry, "created_parsed")),
+        published_ms=_dated(entry, "published") or _dated(entry, "created"),
         published=said(_text(entry, "published")),
-        updated_ms=_instant(dict.get(entry, "updated_parsed")),
+        updated_ms=_dated(entry, "updated"),
         language=_spoken(entry, contents) or feed_language,
         content=max((_text(part, "value") for part in contents), key=len, default="") or _text(entry, "summary"),
         enclosures=_enclosures(entry, url),
@@ -199,8 +198,12 @@ def _text(data: Any, key: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _instant(parsed: Any) -> int | None:
+def _dated(entry: Any, key: str) -> int | None:
+    """Epoch milliseconds of a date; what feedparser makes of it counts last, which reads `2024/05/31` as the first of
+    November."""
+    parsed = dict.get(entry, f"{key}_parsed")
     try:
-        return calendar.timegm(parsed) * 1000 if parsed else None
+        guessed_ms = calendar.timegm(parsed) * 1000 if parsed else None
     except (ValueError, OverflowError, TypeError):
-        return None
+        guessed_ms = None
+    return instant(_text(entry, key), guessed_ms)
