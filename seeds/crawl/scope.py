@@ -50,10 +50,11 @@ def place_of(url: str) -> str:
 
 def seed_key(url: str) -> str:
     """What addresses have in common that are one seed: those of one canonical form, or that differ in no more than
-    scheme, user, ``www.`` and a last slash. What is no http(s) address is like no other."""
+    scheme, user, ``www.`` and a last slash of the path. What is no http(s) address is like no other."""
     with suppress(UrlError):
         url = canonicalize(url)
-    return _BEFORE_PLACE.sub("", url, count=1).rstrip("/")
+    key = _BEFORE_PLACE.sub("", url, count=1)
+    return key if "?" in key else key.rstrip("/")
 
 
 def _canonical(url: str) -> tuple[str, str]:

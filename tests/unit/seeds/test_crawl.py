@@ -325,3 +325,11 @@ def test_shipped_crawls(name: str) -> None:
     assert crawl.sites
     assert all(crawl.in_scope(site.url) for site in crawl.sites)
     assert not crawl.in_scope("https://elsewhere.example/")
+
+
+def test_a_slash_that_ends_a_query_is_a_part_of_it() -> None:
+    """Feeds are listed so whose address is a parameter of another."""
+    urls = [f"https://a.example/feed?of={path}" for path in ("/zu", "/zu/")]
+    crawl = parse_crawl(HEAD + "".join(f'[[feed]]\nurl = "{url}"\n' for url in urls), "x.toml")
+    assert [feed.url for feed in crawl.feeds] == urls
+    assert "listed" in "".join(faults(HEAD + SITE + '[[site]]\nurl = "http://a.example"\n'))
