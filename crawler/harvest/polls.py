@@ -40,6 +40,8 @@ RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
 _NOFOLLOW = "nofollow"
+_UNFIT = ("too_large", "part")
+"""Answers of which only a part has come: the items behind it would be missed."""
 _MOST_NESTED = 5
 """Sitemaps of a site that lead to one another; one that is made up may go on for ever."""
 _MOST_LED_TO = 1000
@@ -86,6 +88,7 @@ class Polls:
         """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names, `fetched_us` is
         when it was asked for."""
         headers = {name.lower(): values[-1] for name, values in response.headers.items() if values}
+        result = answers.result_of(response)
         headers[b"cache-control"] = b", ".join(response.headers.getlist("Cache-Control"))  # a list (RFC 9110 5.3)
         facts = harvest.Answer(
             asked=asked,
@@ -94,7 +97,7 @@ class Polls:
             headers={name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()},
             body=response.body,
             kind=as_what(self._kind(lease), lease.memo, asked),
-            problem="too_large" if "truncated" in response.flags else "",
+            problem=result if result in _UNFIT else "",
             location=answers.location_of(response),
             retry_after_ms=answers.page_wait_ms(response, self._now_ms),
             sitemaps=tuple(sitemaps),

@@ -424,6 +424,15 @@ def test_an_answer_that_names_another_place_has_not_moved_there() -> None:
     assert (closed.links, closed.warnings) == ([], (f"{page.url}: failing at its first poll: nofollow",))
 
 
+def test_a_part_of_a_feed_that_nobody_asked_for_is_no_feed() -> None:
+    """What had stood behind it would be new with the next whole answer, or a gap."""
+    these, body = polls(), rss((f"{HOME}/1", 0))
+    part, whole = (f"bytes 0-{len(body) - 1}/{size}" for size in (9999, len(body)))
+    found = ask(these, lease(FEED), body, status=206, headers={"Content-Range": part})
+    assert (found.links, found.warnings) == ([], (f"{FEED}: failing at its first poll: part",))
+    assert ask(these, lease(FEED), body, status=206, headers={"Content-Range": whole}).links
+
+
 @pytest.mark.parametrize("headers", [{}, {"X-Robots-Tag": "nofollow"}])
 def test_that_an_index_page_is_gone_is_told_whatever_it_asks_of_robots(headers: Mapping[str, str]) -> None:
     """As pages of errors often do; and one that was not to be followed before is asked once more, too."""
