@@ -3,8 +3,9 @@
 feedparser is given bytes to read, never a string (which it would take for a file name or an address to open), its own
 fetching, sanitising and URL rewriting of content are off, and every document passes `seeds.feeds.guard` first.
 
-The encoding is decided here before feedparser follows RFC 3023 to the letter: bytes that are valid UTF-8 and not ASCII
-are UTF-8 whatever a header says, and where nothing is declared and UTF-8 fails, the bytes are guessed from. feedparser
+The encoding is decided here before feedparser follows RFC 3023 to the letter: bytes that are UTF-8 and not ASCII, but
+for a few as where a program has cut a text within a letter, are UTF-8 whatever a header says, and where nothing is
+declared and UTF-8 fails, the bytes are guessed from. feedparser
 gets UTF-8 behind a declaration that says so, on a line of its own: where a declaration says several things, or goes on,
 it takes time that grows with the cube of it. A comment begins the next line: of a DOCTYPE that does, feedparser takes
 off what stands before the first ">", be that an entity's.
@@ -40,6 +41,8 @@ _OF_NAMES = frozenset({"punycode", "idna"})
 """No encodings of text, but of host names: reading takes time that grows with the square of the length."""
 _STUMBLES = (AttributeError, LookupError, TypeError, ValueError)  # of feedparser, over elements where none may stand
 _SKIP = re.compile(rb"<skip(Hours|Days)\b[^>]{0,100}>(.{0,4000}?)</skip\1", re.IGNORECASE | re.DOTALL)
+_ASCII = re.compile(r"[\x00-\x7f]+")
+_RIGHT = 4  # signs beyond ASCII for each that is wrong: of other encodings nearly all are (as of pages)
 _BLANKS = re.compile(rb"\s{100,}+")
 # What nobody asks for here and feedparser does in time that grows with the square: it looks for mail addresses in the
 # names of authors, and compares each category with all before it. Under another name it lets them be.
@@ -95,9 +98,21 @@ def _as_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str]:
     for label in _labels(body, content_type):
         with suppress(LookupError, ValueError):  # no encoding of that name, or the body is not in it
             if codecs.lookup(label).name not in _OF_NAMES:
-                text = body.decode(label).removeprefix("\ufeff").encode()
+                text = _decoded(body, label).removeprefix("\ufeff").encode()
                 return _UTF8 + DECLARATION.sub(b"", text, count=1), label
     raise FeedError("binary", "no encoding makes text of it")
+
+
+def _decoded(body: bytes, label: str) -> str:
+    """ValueError when the body is not in it; in UTF-8 a few signs may be wrong."""
+    try:
+        return body.decode(label)
+    except UnicodeDecodeError:
+        text = body.decode("utf-8", "replace") if label == "utf-8" else ""
+        signs, wrong = len(_ASCII.sub("", text)), text.count("\ufffd")
+        if signs - wrong < max(1, _RIGHT * wrong):
+            raise
+        return text
 
 
 def _labels(body: bytes, content_type: str | None) -> Iterator[str]:

@@ -132,6 +132,23 @@ def test_a_mark_of_utf_8_is_no_part_of_the_document_whatever_that_is_in(declarat
     assert ([entry.title for entry in feed.entries], feed.rescued) == (["été"], False)
 
 
+@pytest.mark.parametrize(
+    "content_type", ["text/xml; charset=utf-8", "application/rss+xml", "text/xml; charset=iso-8859-2"]
+)
+@pytest.mark.parametrize("declaration", [b"", b'<?xml version="1.0" encoding="UTF-8"?>'])
+def test_a_letter_that_is_cut_does_not_spoil_all_others(declaration: bytes, content_type: str) -> None:
+    """Texts are shortened by bytes: links with such letters led nowhere then, and the next time to other places."""
+    item = "<item><title>Šest žáků</title><link>https://a.example/zpráva/</link><description>%s</description></item>"
+    cut = (item % "žluťoučký kůň").encode().replace("ň".encode(), "ň".encode()[:1] + b"...")
+    feed = parse(
+        declaration + b'<rss version="2.0"><channel>' + cut + b"</channel></rss>", "https://a.example/", content_type
+    )
+    assert [(entry.url, entry.title) for entry in feed.entries] == [("https://a.example/zpráva/", "Šest žáků")]
+    other = f'<rss version="2.0"><channel>{item % "kůň"}</channel></rss>'.encode("iso-8859-2")
+    (entry,) = entries(other, "https://a.example/", "text/xml; charset=iso-8859-2")
+    assert entry.title == "Šest žáků"
+
+
 def test_an_entity_is_read_on_whichever_line_it_is_defined() -> None:
     for space in ("", "\n"):
         head = f"<?xml version='1.0'?>{space}<!DOCTYPE rss [{space}<!ENTITY name \"value\">{space}]>"
