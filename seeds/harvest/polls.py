@@ -35,6 +35,7 @@ _PAGE_AGAIN_MS = 1000
 _LONGEST_SPELLING = 200
 _LONGEST_PROBLEM = 100
 _ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
+_UNTRUE = 2  # items that were there before; one may have been written days before it was shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
     if history.catch_up and (history.catch_up.owed or now_ms // 1000 < history.due_s):
         return PollRequest(history.catch_up.url)
     headers: dict[str, str] = {}
-    if not history.errors and (history.same + 1) % _ASK_ANEW_EVERY:
+    if not history.errors and not history.untrue and (history.same + 1) % _ASK_ANEW_EVERY:
         if history.etag:
             headers["If-None-Match"] = history.etag
         if history.modified:
@@ -195,6 +196,8 @@ class _Visit:
         history, now_s = self._history, self._now_s
         first = not history.last_s
         new, old = self._of_many(document)
+        if (history.same + 1) % _ASK_ANEW_EVERY == 0:
+            history.untrue |= sum(_published_s(entry) <= history.last_s for entry in new) >= _UNTRUE
         gap = not first and self._is_gap(document, new)
         lost, searched = self._begin_catch_up(document) if gap else (0, True)
         self._learn(document, new)

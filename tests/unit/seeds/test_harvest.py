@@ -70,6 +70,26 @@ def test_conditional_requests_and_a_full_look_now_and_then() -> None:
     assert conditions.count(False) == 2
 
 
+@pytest.mark.parametrize(("come", "believed"), [(1, True), (2, False)])
+@pytest.mark.parametrize("dated", [True, False])
+def test_of_a_server_that_says_not_modified_of_what_has_changed_no_more_is_asked_on_condition(
+    come: int, believed: bool, dated: bool
+) -> None:
+    """A third of the items of such a feed were missed, and all others came late."""
+
+    def whole(memo: bytes, hours: int, numbers: Sequence[int]) -> bytes:
+        body = rss([*numbers, *range(-1, -11, -1)], dated=dated)
+        return ask(memo, NOW_MS + hours * HOUR_MS, body, headers={"etag": '"a"'}).memo
+
+    memo = whole(b"", 0, [])
+    for hour in range(1, 25):
+        assert request(URL, memo, NOW_MS).headers
+        memo = ask(memo, NOW_MS + hour * HOUR_MS, status=304).memo
+    assert not request(URL, memo, NOW_MS).headers
+    memo = whole(memo, 25, range(5, 5 - come, -1))
+    assert bool(request(URL, memo, NOW_MS).headers) == believed
+
+
 def test_validators_go_back_as_they_came_or_not_at_all() -> None:
     for etag in ('W/"1"', '"a b"', '"a"b"', '"\xe9 \xc4\x81"', "none"):
         memo = ask(b"", NOW_MS, rss([-1]), headers={"etag": etag}).memo
