@@ -37,6 +37,7 @@ _HALVE_AT = 2000
 _FEW_TIMES = 4
 _SHORT = ((3, 0.2), (8, 0.5))  # the rate of the last so many items, and what it counts
 _SENTINELS_A_LIFE = 6
+_PINNED = 5  # of so many items shown one may be pinned or re-dated
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def note_window(history: FeedHistory, ages_s: list[int], count: int, new: int, n
     history.widest = max(history.widest, count)
     if ages_s:
         ages_s = sorted(ages_s)
-        history.window_age_s = ages_s[-1 - len(ages_s) // 5]  # a fifth may be pinned or re-dated
+        history.window_age_s = ages_s[-1 - len(ages_s) // _PINNED]
         if pushed and len(ages_s) > _FEW_TIMES:
             _note_lived(history, max(1, history.window_age_s), now_s)
 
@@ -131,7 +132,8 @@ def note_life(history: FeedHistory, shown: set[int], newest: int | None, now_s: 
     kept = [mark for mark in history.sentinels if mark.item in shown]
     oldest_kept_s = min((mark.first_s for mark in kept), default=now_s)
     for mark in history.sentinels:
-        if mark.item not in shown and mark.first_s <= oldest_kept_s:  # else deleted: older ones are still there
+        gone = mark.item not in shown and mark.first_s <= oldest_kept_s  # else deleted: older ones are still there
+        if gone and not _is_outlived(history, mark.item, shown):
             _note_lived(history, max(1, (mark.last_s + now_s) // 2 - mark.first_s), now_s)
     longest = max((now_s - mark.first_s for mark in kept if mark.first_s >= history.life_at_s), default=0)
     if history.life_s and longest > history.life_s:
@@ -144,6 +146,15 @@ def note_life(history: FeedHistory, shown: set[int], newest: int | None, now_s: 
     if newest is not None and now_s - youngest_s >= apart_s:
         kept.append(Sentinel(newest, now_s, now_s))
     history.sentinels = kept[-MAX_SENTINELS:]
+
+
+def _is_outlived(history: FeedHistory, item: int, shown: set[int]) -> bool:
+    """Whether much of what is shown is older than an item that is not: then its time was not over. It was deleted, or
+    the list goes by something else than age, or another server of the site answers that has not got the item yet."""
+    if item not in history.seen:
+        return False
+    older = sum(mark in shown for mark in history.seen[history.seen.index(item) + 1 :])
+    return older > len(shown) // _PINNED
 
 
 def _note_lived(history: FeedHistory, lived_s: int, now_s: int) -> None:

@@ -189,6 +189,23 @@ def test_history_survives_its_bytes() -> None:
     assert FeedHistory.unpack(b"") == FeedHistory()
 
 
+@pytest.mark.parametrize(
+    ("shown", "lives"),
+    [
+        ({4, 3, 2, 1}, False),  # taken back, or another server answers that has not got it yet
+        ({9, 8, 7, 6, 4, 3}, False),
+        ({9, 8, 7, 6}, True),
+        ({9, 8, 7, 6, 1}, True),  # one is pinned
+        (set(), True),
+    ],
+)
+def test_of_an_item_that_older_ones_outlive_the_time_was_not_over(shown: set[int], lives: bool) -> None:
+    """Where two servers answered in turn, one of them late, a feed was polled every 45 seconds for ever."""
+    found = history(last_s=START_S - 60, seen=[5, 4, 3, 2, 1], sentinels=[Sentinel(5, START_S - 120, START_S - 60)])
+    note_life(found, shown, None, START_S)
+    assert bool(found.life_s) == lives
+
+
 def test_a_memo_without_what_was_added_later_is_read() -> None:
     version, values, *rest = msgpack.unpackb(history(etag='"x"', stored_us=7, spelled="https://e.org/").pack())
     memo = msgpack.packb([version, values[:-6], *rest])
