@@ -163,6 +163,19 @@ class FeedHistory:
         """How many fingerprints this feed's history keeps."""
         return min(MAX_SEEN, max(60, 4 * self.widest))
 
+    def put_back(self, now_s: int) -> None:
+        """Move what is remembered back where the clock has been since the last poll, so that all is as long ago as it
+        was: what lies in times to come would look like a flood of items until they are there."""
+        ahead_s = self.last_s - now_s
+        if ahead_s <= 0:
+            return
+        for name in ("first_s", "last_s", "due_s", "failing_since_s", "life_at_s", "dated_s"):
+            if at_s := getattr(self, name):
+                setattr(self, name, max(1, at_s - ahead_s))
+        self.newest_s = min(self.newest_s, now_s)  # by the publisher's clock
+        self.times = [max(1, at_s - ahead_s) for at_s in self.times]
+        self.sentinels = [Sentinel(mark.item, mark.first_s - ahead_s, mark.last_s - ahead_s) for mark in self.sentinels]
+
     def keep_validators(self, etag: str, modified: str) -> None:
         """Remember what to ask with next time, where it can be sent."""
         self.etag, self.modified = sendable(etag), sendable(modified)

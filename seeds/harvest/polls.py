@@ -139,6 +139,7 @@ class _Visit:
         """The feed itself answered, or did not."""
         history, answer = self._history, self._answer
         history.polls += 1
+        history.put_back(self._now_s)
         history.first_s = history.first_s or self._now_s
         if answer.location and 300 <= answer.status < 400 and answer.status != 304:
             return self._moved()

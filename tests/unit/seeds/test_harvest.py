@@ -594,6 +594,19 @@ def test_a_clock_that_is_put_back_does_not_put_off_the_feed_while_it_catches_up(
     assert found.again_in_ms == interval_s * 1000
 
 
+@pytest.mark.parametrize("dated", [True, False])
+def test_a_clock_that_is_put_back_makes_no_feed_polled_more_often(dated: bool) -> None:
+    """All that had come until then lay in times to come: each feed was polled every 45 s until the clock was there."""
+    memo, now_ms = b"", NOW_MS
+    for hours in range(0, 200, 5):
+        now_ms = NOW_MS + hours * HOUR_MS
+        memo = ask(memo, now_ms, rss(range(hours, hours - 40, -10), dated=dated)).memo
+    before = FeedHistory.unpack(memo).interval_s
+    again = ask(memo, now_ms - 30 * 24 * HOUR_MS, rss(range(195, 155, -10), dated=dated))
+    assert again.warnings == ()
+    assert before / 2 < FeedHistory.unpack(again.memo).interval_s < before * 2
+
+
 def test_json_feed_and_items_without_a_page() -> None:
     items = [{"id": "1", "url": "/1?utm_source=rss&x=1"}, {"id": "2"}, {"id": "3", "url": "ftp://x/"}]
     body = json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": items}).encode()
