@@ -25,6 +25,7 @@ from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease
 from seeds.harvest import Answer, PollResult
+from seeds.markup.packed import is_packed
 from seeds.sitemaps.addresses import in_robots
 
 logger = logging.getLogger(__name__)
@@ -59,8 +60,8 @@ class PollReader:
             response, lease, request.url, await self._sitemaps_of(lease), started_us(request.meta.get("capture"))
         )
         result = answers.result_of(response)
-        # A sitemap of a few bytes may be packed and name thousands of pages.
-        if facts.kind == "sitemap" or len(response.body) > _LARGE_BYTES:
+        # Of what is packed a few bytes may be thousands of pages.
+        if len(response.body) > _LARGE_BYTES or is_packed(response.body):
             async with self._one_at_a_time:
                 polled, finding = await asyncio.to_thread(self._read, lease, facts, result)
         else:

@@ -15,7 +15,7 @@ import re
 
 from seeds.feeds.types import FeedError
 
-__all__ = ["MAX_BYTES", "check_items", "check_size", "check_text"]
+__all__ = ["MAX_BYTES", "check_items", "check_text"]
 
 MAX_BYTES = 8 << 20
 MAX_TAGS = 250_000
@@ -38,12 +38,6 @@ _CHARACTER = re.compile(rb"&#\w{1,8};")
 _VOID = frozenset(b"br img hr meta link input area base col embed source track wbr p li".split())
 
 
-def check_size(body: bytes) -> None:
-    """Refuse what is too long before anything else is done with it."""
-    if len(body) > MAX_BYTES:
-        raise FeedError("too_large", f"{len(body)} bytes, limit {MAX_BYTES}")
-
-
 def check_items(number: int) -> None:
     """Refuse a feed of more items than anybody's has."""
     if number > MAX_ENTRIES:
@@ -52,7 +46,8 @@ def check_items(number: int) -> None:
 
 def check_text(text: bytes) -> None:
     """Refuse a document (UTF-8) that would cost too much to parse."""
-    check_size(text)
+    if len(text) > MAX_BYTES:
+        raise FeedError("too_large", f"{len(text)} bytes, limit {MAX_BYTES}")
     _check_entities(text)
     if text.count(b"xmlns:") > MAX_PREFIXES and len(set(_PREFIX.findall(text))) > MAX_PREFIXES:
         raise FeedError("too_many_attributes", f"more than {MAX_PREFIXES} namespace prefixes")

@@ -10,10 +10,11 @@ import re
 from dataclasses import replace
 
 from seeds.feeds.dates import without_doubted
-from seeds.feeds.guard import check_size
+from seeds.feeds.guard import MAX_BYTES
 from seeds.feeds.json_feed import looks_like_json, parse_json
 from seeds.feeds.types import Feed, FeedEntry, FeedError
 from seeds.feeds.xml_feed import parse_xml
+from seeds.markup.packed import PackedError, unpacked
 
 __all__ = ["entries", "parse"]
 
@@ -26,7 +27,7 @@ def parse(body: bytes, url: str, content_type: str | None = None) -> Feed:
 
     A document that is none has format "" and no entries; FeedError when it is a page, too large or hostile.
     """
-    check_size(body)
+    body = _unpacked(body)
     if not body.strip():
         return Feed("")
     if looks_like_json(body):
@@ -35,6 +36,14 @@ def parse(body: bytes, url: str, content_type: str | None = None) -> Feed:
     if _HTML.search(head) and not _FEED.search(head):
         raise FeedError("html", "a page, not a feed")
     return _believed(parse_xml(body, url, content_type))
+
+
+def _unpacked(body: bytes) -> bytes:
+    """Refuse what is too long before anything else is done with it."""
+    try:
+        return unpacked(body, MAX_BYTES)
+    except PackedError as error:
+        raise FeedError(error.reason, error.detail) from error
 
 
 def _believed(feed: Feed) -> Feed:

@@ -13,7 +13,7 @@ class FeedError(SeedsError):
     """A document that is not parsed, since doing so would cost too much or mean nothing.
 
     `reason` is one of too_large, too_many_tags, too_deep, too_many_attributes, broken_markup, entity_expansion, html,
-    binary, not_a_feed; `detail` says it with figures.
+    binary, gzip, not_a_feed; `detail` says it with figures.
     """
 
     def __init__(self, reason: str, detail: str) -> None:

@@ -10,18 +10,15 @@ that may itself be cut is dropped). Never resolved: entities, DTDs, the network.
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import SplitResult, urlsplit
 
 from seeds import feeds
 from seeds.markup.encodings import narrowed
+from seeds.markup.packed import PackedError, unpacked
 from seeds.sitemaps.addresses import join
 from seeds.sitemaps.types import News, Sitemap, SitemapEntry, SitemapError
 from seeds.sitemaps.xml_sitemap import parse_xml
@@ -30,8 +27,6 @@ __all__ = ["parse", "unpack"]
 
 MAX_BYTES = 50 << 20
 MAX_ENTRIES = 200_000
-_LAYERS = 2
-_GZIP = b"\x1f\x8b"
 
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(urlset|sitemapindex|url|sitemap|rss|feed|rdf)[\s>/]", re.IGNORECASE)
 _HTML = re.compile(rb"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
@@ -67,33 +62,11 @@ def parse(
 
 
 def unpack(body: bytes) -> bytes:
-    """The body without its gzip layers (at most two); what a cut gzip still yields is given back."""
-    for _ in range(_LAYERS):
-        if not body.startswith(_GZIP):
-            break
-        unzip = zlib.decompressobj(wbits=31)
-        try:
-            text = unzip.decompress(body, MAX_BYTES + 1)
-        except zlib.error as error:
-            raise SitemapError("gzip", str(error)) from error
-        text += _next_members(unzip.unused_data, MAX_BYTES + 1 - len(text))
-        if len(text) > MAX_BYTES:
-            raise SitemapError("too_large", f"more than {MAX_BYTES} bytes unpacked")
-        body = text
-    if len(body) > MAX_BYTES:
-        raise SitemapError("too_large", f"{len(body)} bytes, limit {MAX_BYTES}")
-    return body
-
-
-def _next_members(packed: bytes, room: int) -> bytes:
-    """A gzip file may be several, one behind another (RFC 1952, 2.2); what else is behind one is not read."""
-    parts: list[bytes] = []
-    if packed.startswith(_GZIP):
-        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file, suppress(EOFError, OSError, zlib.error):
-            while room > 0 and (part := file.read1(room)):
-                parts.append(part)
-                room -= len(part)
-    return b"".join(parts)
+    """The body without its gzip layers (:func:`seeds.markup.packed.unpacked`)."""
+    try:
+        return unpacked(body, MAX_BYTES)
+    except PackedError as error:
+        raise SitemapError(error.reason, error.detail) from error
 
 
 def _plain(text: bytes, url: str) -> Sitemap:

@@ -87,7 +87,7 @@ def test_so_many_sitemaps_of_a_host_are_remembered_and_of_so_many_hosts(monkeypa
 
 
 @pytest.mark.parametrize(
-    "body", [gzip.compress(sitemap("urlset", "url", *PAGES)), sitemap("urlset", "url", *PAGES * 99)]
+    "body", [gzip.compress(sitemap("urlset", "url", *PAGES)), sitemap("urlset", "url", *PAGES * 999)]
 )
 def test_nothing_that_is_done_for_each_page_of_a_sitemap_keeps_other_answers_waiting(
     body: bytes, monkeypatch: pytest.MonkeyPatch

@@ -275,6 +275,15 @@ def test_a_gzip_sitemap_of_several_members_is_read_to_its_end() -> None:
     assert parse_sitemap(members[:-9] + b"junk", "http://h/").locs == ["http://h/1", "http://h/2"]
 
 
+def test_a_feed_that_is_packed_without_a_word_of_it_is_read() -> None:
+    feed = b'<rss version="2.0"><channel><item><link>/1</link></item></channel></rss>'
+    assert [entry.url for entry in entries(gzip.compress(feed), "https://a.example/")] == ["https://a.example/1"]
+    with pytest.raises(FeedError, match="too_large"):
+        entries(gzip.compress(b" " * (9 << 20)), "https://a.example/")
+    with pytest.raises(FeedError, match="gzip"):
+        entries(b"\x1f\x8b garbage", "https://a.example/")
+
+
 def test_sitemaps_are_bounded() -> None:
     bomb = gzip.compress(b"\0" * (60 << 20), 9)
     with pytest.raises(SitemapError, match="too_large"):
