@@ -17,7 +17,7 @@ import calendar
 import codecs
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -70,9 +70,12 @@ def parse_xml(body: bytes, url: str, content_type: str | None) -> Feed:
     feed = parsed["feed"]
     language = _text(feed, "language").lower()
     links = _parts(feed, "links")
+    form = parsed.get("version") or ""
+    # The dc:date of RSS, as feedparser calls it: when an item is from, if not when it was published.
+    dates = ("published", "created", "updated") if form.startswith("rss") else ("published", "created")
     return Feed(
-        format=parsed.get("version") or "",
-        entries=tuple(_entry(entry, url, language) for entry in parsed["entries"]),
+        format=form,
+        entries=tuple(_entry(entry, url, language, dates) for entry in parsed["entries"]),
         title=_text(feed, "title"),
         link=_text(feed, "link"),
         language=language,
@@ -134,7 +137,7 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
     yield from ("utf-8", "windows-1252", "iso-8859-2")
 
 
-def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
+def _entry(entry: Any, url: str, feed_language: str, dates: Sequence[str]) -> FeedEntry:
     link = absolute(url, _text(entry, "link"))
     contents = _parts(entry, "content")
     return FeedEntry(
@@ -142,7 +145,7 @@ def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
         id=_text(entry, "id"),
         title=_text(entry, "title"),
         url=clean_link(_original(entry) or link or ""),
-        published_ms=_dated(entry, "published") or _dated(entry, "created"),
+        published_ms=next((when for key in dates if (when := _dated(entry, key))), None),
         published=said(_text(entry, "published")),
         updated_ms=_dated(entry, "updated"),
         language=_spoken(entry, contents) or feed_language,

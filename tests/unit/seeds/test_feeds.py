@@ -542,6 +542,17 @@ def test_the_time_of_a_change_is_worth_nothing() -> None:
     assert (entry.published_ms, entry.published) == (None, "")
 
 
+@pytest.mark.parametrize("root", ["rdf:RDF", 'rss version="2.0"'])
+def test_the_date_of_an_item_of_rss_1_is_one_to_poll_by(root: str) -> None:
+    """Such feeds were polled as if they had none."""
+    names = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    space = ' xmlns="http://purl.org/rss/1.0/"' if root == "rdf:RDF" else ""
+    item = "<item><link>/1</link><dc:date>2024-05-31T12:20:30+02:00</dc:date></item>"
+    body = f"<{root} {names}{space}><channel>{item}</channel></{root.split()[0]}>"
+    (entry,) = entries(body.encode(), "https://a.example/")
+    assert (entry.published_ms, entry.published) == (1_717_150_830_000, "")
+
+
 SECONDS = [f"Fri, 31 May 2024 10:20:{second} GMT" for second in (30, 30, 59)]
 
 
