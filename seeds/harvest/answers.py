@@ -18,6 +18,7 @@ from seeds.sitemaps.types import News, SitemapEntry
 
 __all__ = ["Answer", "Document", "cache_lifetime_s", "read"]
 
+_REFUSED = ("robots_denied", "refused_address", "bad_url", "opted_out")
 _PRIMARY = re.compile("[-_]")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 _NOT_CACHED = re.compile(r"\bno-(?:cache|store)\b", re.IGNORECASE)
@@ -51,6 +52,11 @@ class Answer:
     def header(self, name: str) -> str:
         """A header's value, "" without."""
         return self.headers.get(name, "")
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether it is a failure of the moment, as of a busy host or of the network."""
+        return self.status == 429 or self.status >= 500 or (not self.status and self.problem not in _REFUSED)
 
     @property
     def is_page(self) -> bool:

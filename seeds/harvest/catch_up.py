@@ -76,9 +76,12 @@ def advance(history: FeedHistory, up: CatchUp, feed: Feed, new: int, most_pages:
     return "on" if _next_step(up) else "open"
 
 
-def skip(up: CatchUp) -> bool:
-    """Leave a step whose page could not be had; whether another is left."""
+def skip(up: CatchUp, *, again: bool = False) -> bool:
+    """Leave a step whose page could not be had, to come back to it behind the others where it may be had `again`;
+    whether there is another step."""
     up.pages += 1
+    if again:
+        up.steps.append(f"{up.step} {up.url}")
     return _next_step(up)
 
 
@@ -106,7 +109,7 @@ def _next_step(up: CatchUp) -> bool:
     if not up.steps:
         return False
     up.step, _, up.url = up.steps.pop(0).partition(" ")
-    up.page = 2 if up.step == PAGED else 1
+    up.page = int(dict(parse_qsl(urlsplit(up.url).query)).get("paged", 2)) if up.step == PAGED else 1
     return True
 
 

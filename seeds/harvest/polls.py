@@ -177,7 +177,8 @@ class _Visit:
                 raise SeedsError(answer.problem or f"status {answer.status}")
             document = read(answer, up.url, history, since_s=up.since_s if up.step == catch_up.SITEMAP else 0)
         except SeedsError:
-            state = "on" if catch_up.skip(up) else "open"
+            again = answer.may_pass and up.pages < self._polling.max_pages_back
+            state = "on" if catch_up.skip(up, again=again) else "open"
         else:
             catch_up.add_sitemaps(up, document.sitemaps)
             new = self._unknown(document)

@@ -368,6 +368,32 @@ def test_of_a_gap_that_stays_open_what_was_not_recovered_is_missed() -> None:
     assert (flood.stats.missed, result.stats.missed) == (0, 32 - 10)
 
 
+def test_an_older_page_that_cannot_be_had_just_now_is_asked_for_again() -> None:
+    """What was missed was given up for one busy moment."""
+    head = "<generator>https://wordpress.org/?v=6.6</generator>"
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1), head=head)).memo
+    now_ms = NOW_MS + 25 * HOUR_MS
+    memo = ask(memo, now_ms, rss(range(25, 15, -1), head=head)).memo
+    answers: dict[int, list[int | Sequence[int]]] = {2: [range(15, 5, -1)], 3: [503, 0, [5, 4, 3, 2, 1, -1]]}
+    asked, found = [], list[str]()
+    for _ in range(9):
+        url = request(URL, memo, now_ms).url
+        asked.append(url.removeprefix(URL))
+        page = int(url[-1]) if "paged" in url else 0
+        came = answers[page].pop(0) if page else 404
+        status = came if isinstance(came, int) else 200
+        body = b"" if isinstance(came, int) else rss(came)
+        problem = "" if status else "timeout"
+        result = poll(URL, memo, Answer(url, status, now_ms, body=body, problem=problem))
+        memo, found = result.memo, found + links(result)
+        if result.warnings:
+            break
+    assert reasons(result) == ["gap_closed"]
+    assert asked[:2] == ["?paged=2", "?paged=3"]
+    assert asked.count("?paged=3") == 3
+    assert sorted(map(int, found)) == list(range(1, 16))
+
+
 def test_a_search_ends_after_so_many_pages() -> None:
     """And tells of how many, also of those that could not be had."""
     head = "<generator>https://wordpress.org/?v=6.6</generator>"
@@ -381,9 +407,15 @@ def test_a_search_ends_after_so_many_pages() -> None:
         assert reasons(result) == said
     assert result.warnings[0].detail == "30 items recovered from 3 older pages"
     memo = ask(memo, now_ms + 90 * HOUR_MS, rss(range(180, 170, -1))).memo
-    while not reasons(result := poll(URL, memo, Answer(request(URL, memo, now_ms).url, 404, now_ms))):
-        memo = result.memo
-    assert result.warnings[0].detail == "0 items recovered from 4 older pages", "WordPress' and three sitemaps"
+    for status, pages in ((404, 4), (503, 7 + 4)):  # WordPress' and three sitemaps; and as long as there is room, again
+        missing = memo
+        while not reasons(
+            result := poll(
+                URL, missing, Answer(request(URL, missing, now_ms).url, status, now_ms), Polling(max_pages_back=7)
+            )
+        ):
+            missing = result.memo
+        assert result.warnings[0].detail == f"0 items recovered from {pages} older pages"
 
 
 def test_a_feed_that_was_empty_has_missed_nothing() -> None:
