@@ -12,8 +12,8 @@ that fall due meanwhile; a gap that one of these finds is a part of the same sea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import xxhash
 
@@ -24,10 +24,9 @@ from seeds.harvest.answers import Answer, Document, cache_lifetime_s, read
 from seeds.harvest.catch_up import item_mark
 from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, recalled
 from seeds.harvest.schedule import Polling
+from seeds.harvest.types import FollowUp, PollRequest, PollResult, PollStats, PollWarning
 from seeds.sitemaps.parsing import MAX_ENTRIES
 from sieve.urls import canonicalize_many
-
-__all__ = ["FollowUp", "PollRequest", "PollResult", "PollStats", "PollWarning", "poll", "request", "stored_us"]
 
 _ANCHORS = 5
 _FEW = 3
@@ -36,65 +35,6 @@ _LONGEST_SPELLING = 200
 _LONGEST_PROBLEM = 100
 _ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
 _UNTRUE = 2  # items that were there before; one may have been written days before it was shown
-
-
-@dataclass(frozen=True, slots=True)
-class PollRequest:
-    """What to send for a lease: `url` may be an older page on the same host; it must pass robots.txt by itself."""
-
-    url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class FollowUp:
-    """An address to take up: kind feed, sitemap (both recurring, by way of the sieve)."""
-
-    url: str
-    kind: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PollWarning:
-    """Something a person should know: gap, gap_open, gap_closed, gone, moved, refused, failing, memo_lost,
-    over_limit."""
-
-    reason: str
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PollStats:
-    """Additive counts of one poll; `delay_s` is the sum over `dated` new items of publication to discovery,
-    `fetch_delay_s` that over `fetched` items of publication to the fetch of their pages; `left_out`: pages named beyond
-    the limit of a sitemap, when that was told."""
-
-    polls: int = 0
-    unchanged: int = 0
-    new_items: int = 0
-    gaps: int = 0
-    missed: int = 0
-    recovered: int = 0
-    errors: int = 0
-    pages_back: int = 0
-    dated: int = 0
-    delay_s: int = 0
-    fetched: int = 0
-    fetch_delay_s: int = 0
-    left_out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class PollResult:
-    """What came of a poll. `again_in_ms` None: never again (the feed is gone or has moved)."""
-
-    memo: bytes
-    again_in_ms: int | None
-    new_items: tuple[FeedEntry, ...] = ()
-    follow_ups: tuple[FollowUp, ...] = ()
-    warnings: tuple[PollWarning, ...] = ()
-    stats: PollStats = PollStats()
 
 
 def request(url: str, memo: bytes, now_ms: int) -> PollRequest:

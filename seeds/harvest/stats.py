@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from itertools import zip_longest
 
-from seeds.harvest.polls import PollStats
+from seeds.harvest.types import PollStats
 
 __all__ = [
     "HarvestRow",

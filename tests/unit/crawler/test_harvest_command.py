@@ -9,8 +9,8 @@ from scrapy.exceptions import UsageError
 
 from frontier.outcomes import DAY
 from frontier.redis_frontier import RedisFrontier
-from seeds.harvest.polls import PollStats
 from seeds.harvest.stats import as_counts, counter_name
+from seeds.harvest.types import PollStats
 from tests.unit.crawler.looking import Begun, Looking
 
 FEEDS = [f"http://a.example/feed{number}" for number in (1, 2)]

@@ -14,8 +14,8 @@ from scrapy.settings import Settings
 
 from crawler.actions.harvest import Harvest
 from crawler.console.harvest_plot import draw
-from seeds.harvest.polls import PollStats
 from seeds.harvest.stats import HarvestRow
+from seeds.harvest.types import PollStats
 
 ODD = "https://a.example/feed?$filter=x^^y&$top=10"
 END = "/of/a/name/of/a/feed/that/is/longer/than/there/is/room/in/it/feed.xml"

@@ -31,8 +31,8 @@ from crawler.work.held import HeldLease
 from frontier.config import FrontierConfig
 from frontier.payload import REQUISITE_MARK
 from frontier.types import Kind, Lease
-from seeds.harvest.polls import PollRequest
 from seeds.harvest.revisits import Look, revisit
+from seeds.harvest.types import PollRequest
 
 URL = "http://a.example/1"
 
