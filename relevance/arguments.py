@@ -136,13 +136,13 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
         "--output",
         type=_path,
         metavar="FILE",
-        help="model file to write (default: beside the description, .model)",
+        help="model file to write; - is standard output (default: beside the description, .model)",
     )
     sub.add_argument("--max-bytes", type=_positive, metavar="N", help="prune until the file is no larger")
     sub.add_argument(
         "--min-count", type=_times, metavar="N", help="keep n-grams of order 3 and up seen so often (1: all)"
     )
-    sub.add_argument("--card", type=_path, help="write a model card: figures on --dev and --leave-out")
+    sub.add_argument("--card", type=_path, help="write a model card: figures on --dev and --leave-out; - is standard output")
     _sources(sub, "--dev", "folder of data that --card measures on")
     _sources(sub, "--leave-out", "measure without it for --card")
     sub.add_argument(
@@ -153,7 +153,7 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
 
 def _adapt_arguments(sub: argparse.ArgumentParser) -> None:
     _file_arguments(sub)
-    sub.add_argument("-o", "--output", type=_path, metavar="FILE", required=True, help="model file to write")
+    sub.add_argument("-o", "--output", type=_path, metavar="FILE", required=True, help="model file to write; - is standard output")
     sub.add_argument(
         "--model", type=_path, default=SHIPPED, metavar="FILE", help="model file to adapt (default: the shipped one)"
     )
@@ -219,7 +219,7 @@ def _words_arguments(sub: argparse.ArgumentParser) -> None:
 
 def _export_arguments(sub: argparse.ArgumentParser) -> None:
     _model_arguments(sub)
-    sub.add_argument("out", type=_path, help="file to write")
+    sub.add_argument("out", type=_path, help="file to write; - is standard output")
     sub.add_argument("--order", type=_positive, default=3, metavar="N", help="1 to the model's own (default: 3)")
 
 

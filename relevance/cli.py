@@ -14,8 +14,7 @@ import json
 import logging
 import os
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from io import BufferedReader
@@ -38,6 +37,7 @@ from relevance.learning.adapting import adapted
 from relevance.learning.card import card
 from relevance.learning.described import read_description
 from relevance.learning.making import make_to_size
+from relevance.outputs import STDOUT, expect_target, tell, write
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _SHOWN = 100
@@ -126,10 +126,10 @@ def _train(given: argparse.Namespace) -> int:
     texts = [training.text_files(given.data / source.name) for source in description.sources]
     files = [file for languages in texts for some in languages.values() for file in some]
     for target in filter(None, (out, given.card)):
-        _expect_target(target, [given.description, *files])
+        expect_target(target, [given.description, *files])
     if given.card and given.card.resolve() == out.resolve():
         raise RelevanceError(f"{out}: is both model and card")
-    if given.card and out.exists() and not out.is_file():
+    if given.card and (out == STDOUT or (out.exists() and not out.is_file())):
         raise RelevanceError(f"{out}: is no file, and the card tells how good the model in it is")
     try:
         corpus = training.read_corpus(given.data, description.sources)
@@ -142,7 +142,8 @@ def _train(given: argparse.Namespace) -> int:
     if given.parts:
         held_out.to_part(description, given.data)
     with _steps_told(given.quiet):
-        size = make_to_size(description, corpus, out, given.max_bytes or description.settings.max_bytes)
+        data = make_to_size(description, corpus, out, given.max_bytes or description.settings.max_bytes)
+        write(out, data)
         if given.card:
             said = evaluation.Said(corpus, description.classes)
             measured = _measured(evaluation.deciding(load(out)), given.data, given.dev, _names(out), said)
@@ -151,38 +152,22 @@ def _train(given: argparse.Namespace) -> int:
             if given.parts:
                 by_parts = held_out.by_parts(description, given.data, given.parts)
                 measured |= {f"{s}, trained without one part in {given.parts}": each for s, each in by_parts.items()}
-            written = card(storage.header_of(out), size, measured, training_command(given))
-            storage.replace_file(given.card, written.encode())
-    print(f"{out}: {size:,} bytes")
+            written = card(storage.header_of(out), len(data), measured, training_command(given))
+            write(given.card, written.encode())
+    tell(f"{out}: {len(data):,} bytes", out, given.card)
     return GOOD
 
 
 def _adapt(given: argparse.Namespace) -> int:
     read = [Path("/dev/stdin") if file == STDIN else file for file in given.files]
-    _expect_target(given.output, [given.model, *(file for file in read if file.is_file())])
+    expect_target(given.output, [given.model, *(file for file in read if file.is_file())])
     made, lines = storage.read(given.model), _Lines("adapt", given.files)
     with _steps_told(given.quiet):
         found = adapted(made, (line for some in lines for line in some))
-        storage.replace_file(given.output, storage.packed(found))
+        write(given.output, storage.packed(found))
     for language, learnt in found.meta["adapted"].items():
-        print(f"{language}\t{learnt}")
+        tell(f"{language}\t{learnt}", given.output)
     return FAULTS if lines.faults else GOOD
-
-
-def _expect_target(target: Path, read: Iterable[Path]) -> None:
-    """Before the work: what is to be written can be, and takes the place of nothing that is ``read``."""
-    if not target.parent.is_dir():
-        raise RelevanceError(f"{target}: no such folder")
-    if target.is_dir():
-        raise RelevanceError(f"{target}: is a folder")
-    if target.exists() and any(target.samefile(name) for name in read):
-        raise RelevanceError(f"{target}: is one of the files to read")
-    if target.is_file() or not target.exists():
-        try:
-            with tempfile.TemporaryFile(dir=Path(os.path.realpath(target)).parent):
-                pass
-        except OSError as error:
-            raise RelevanceError(f"{target}: cannot be written: {error.strerror}") from error
 
 
 def _check_sources(data: Path, names: Sequence[str]) -> None:
@@ -390,8 +375,8 @@ def _words(given: argparse.Namespace) -> int:
 
 
 def _export(given: argparse.Namespace) -> int:
-    _expect_target(given.out, [given.model])
+    expect_target(given.out, [given.model])
     made = arpa.export(storage.read(given.model), given.language, given.order)
-    arpa.write_arpa(given.out, made)
-    print(f"{given.out}: order {made.order}")
+    write(given.out, arpa.as_text(made).encode())
+    tell(f"{given.out}: order {made.order}", given.out)
     return GOOD

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from relevance.errors import ModelError, UnknownLanguageError, line_of
 from relevance.language.alphabet import BITS, BOUNDARY, Alphabet
-from relevance.language.storage import Parameters, replace_file
+from relevance.language.storage import Parameters
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 Ngram = tuple[str, ...]
@@ -101,8 +101,8 @@ def read_arpa(path: str | Path) -> Arpa:
     return model
 
 
-def write_arpa(path: str | Path, model: Arpa) -> None:
-    """Writes a model; n-grams in alphabetical order."""
+def as_text(model: Arpa) -> str:
+    """What is in a model's file; n-grams in alphabetical order."""
     by_size: dict[int, list[Ngram]] = {size: [] for size in range(1, model.order + 1)}
     for ngram in sorted(model.logs):
         by_size[len(ngram)].append(ngram)
@@ -114,7 +114,7 @@ def write_arpa(path: str | Path, model: Arpa) -> None:
             out.append(f"{model.logs[ngram]:.6f}\t{' '.join(ngram)}{weight}")
         out.append("")
     out.append("\\end\\")
-    replace_file(Path(path), ("\n".join(out) + "\n").encode())
+    return "\n".join(out) + "\n"
 
 
 def export(model: Parameters, language: str, order: int) -> Arpa:

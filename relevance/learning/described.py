@@ -27,6 +27,8 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
     "matched": (0, 1), "unmarked": (0, 1),
 }  # fmt: skip
 """Least and most of each setting: n-grams must fit in keys of 64 bits, evidence in bytes of model.STEP."""
+_MOST_WORDS = 10**9
+"""Of a source with `words`: in so many wordfreq's rarest word of English comes ten times."""
 
 
 def read_description(path: Path) -> Description:
@@ -121,6 +123,8 @@ def _amounts(source: Mapping[str, Any]) -> Mapping[str, int]:
     amounts = source["words"]
     if not isinstance(amounts, dict) or not amounts or not all(type(n) is int and n > 0 for n in amounts.values()):
         raise TrainingError(f"words = {amounts!r} is no table of languages and how many, as {{ eng = 100_000 }}")
+    if many := [language for language, n in amounts.items() if n > _MOST_WORDS]:
+        raise TrainingError(f"source {source['name']}: words of {many[0]} are more than {_MOST_WORDS:,}")
     if source.get("languages"):
         raise TrainingError(f"source {source['name']}: words says which languages; leave out languages")
     return amounts

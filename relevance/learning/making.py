@@ -138,8 +138,8 @@ def _tell_of_little_text(made: storage.Parameters, description: Description) -> 
             )
 
 
-def make_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:
-    """Makes and writes; n-grams must be seen more often until the file has at most `most` bytes. Gives its size."""
+def make_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> bytes:
+    """What is to be in the model file `out`; n-grams must be seen more often until that is at most `most` bytes."""
     settings, size = description.settings, 0
     for attempt in range(8):
         if attempt:
@@ -150,8 +150,7 @@ def make_to_size(description: Description, corpus: Corpus, out: Path, most: int)
         made = make(replace(description, settings=settings), corpus, again=attempt > 0)
         data = storage.packed(made)
         if (size := len(data)) <= most:
-            storage.replace_file(out, data)
-            return size
+            return data
         if not any(map(len, made.keys[2:])):
             raise TrainingError(
                 f"{out}: {size:,} bytes, over {most:,} without any n-gram of 3 letters or more: let it be larger, or "

@@ -19,7 +19,7 @@ from relevance.steering.policy import Counts, LinkContext, PageContext, Target, 
 _KINDS = {int: "whole number", float: "number"}
 
 
-def option(options: Mapping[str, Any], name: str, default: Any, least: float = 0.0, most: float = inf) -> Any:
+def option(options: Mapping[str, Any], name: str, default: Any, least: float = 0.0, most: float = 1e9) -> Any:
     value = options.get(name, default)
     if type(value) not in ((int, float) if isinstance(default, float) else (int,)):
         raise PolicyError(f"option {name}: {value!r} is no {_KINDS[type(default)]}")

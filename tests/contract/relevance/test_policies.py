@@ -116,6 +116,9 @@ def test_unknown_policies_and_options_are_named() -> None:
         make_policy("threshold", "zul", (), {"share": 30})
     with pytest.raises(PolicyError, match="full_yield: 0 is below"):
         make_policy("yield", "zul", (), {"full_yield": 0})
+    for policy, option in (("threshold", "words"), ("afriweb", "words_english"), ("yield", "full_yield")):
+        with pytest.raises(PolicyError, match=f"{option}: 1(0{{400}}) is above"):
+            make_policy(policy, "zul", (), {option: 10**400})
 
 
 def test_afriweb_sets() -> None:

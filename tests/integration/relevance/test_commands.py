@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from relevance.cli import main
+from tests.small_model import write_small_model
 
 ZULU = "Izindaba zanamuhla zivela eThekwini nakwezinye izindawo"
 ENGLISH = "The news of today"
@@ -35,6 +36,38 @@ def test_commands(tmp_path: Path) -> None:
     assert run("words", "tlh").returncode == 2
     assert run("export-arpa", "zul", tmp_path / "z.arpa").returncode == 0
     assert (tmp_path / "z.arpa").read_text(encoding="utf-8").startswith("\\data\\")
+
+
+def test_a_dash_is_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Nothing else goes there, then."""
+    monkeypatch.chdir(tmp_path)
+    write_small_model(Path("s.model"))
+    assert main(["export-arpa", "eng", "a.arpa", "--model", "s.model"]) == 0
+    assert capsysbinary.readouterr().out == b"a.arpa: order 3\n"
+    assert main(["export-arpa", "eng", "-", "--model", "s.model"]) == 0
+    assert capsysbinary.readouterr() == (Path("a.arpa").read_bytes(), b"-: order 3\n")
+    Path("news.txt").write_text("The government said that it is a good law on nature\n", encoding="utf-8")
+    adapt = ["adapt", "news.txt", "-q", "--model", "s.model", "-o"]
+    assert main([*adapt, "a.model"]) == 0
+    told = capsysbinary.readouterr().out
+    assert main([*adapt, "-"]) == 0
+    assert capsysbinary.readouterr() == (Path("a.model").read_bytes(), told)
+    Path("src").mkdir()
+    Path("src/aaa.txt").write_text("umuntu ubona abantu emzini wakithi\n" * 9, encoding="utf-8")
+    Path("d.toml").write_text("name='tiny'\n[[source]]\nname='src'\n[[class]]\nname='aaa'\n")
+    train = ["train", ".", "-q", "--description", "d.toml", "-o"]
+    assert main([*train, "-", "--card", "c.md"]) == 2
+    assert b"-: is no file, and the card tells how good the model in it is" in capsysbinary.readouterr().err
+    assert main([*train, "d.model"]) == 0
+    size = capsysbinary.readouterr().out.removeprefix(b"d.model")
+    assert main([*train, "-"]) == 0
+    assert capsysbinary.readouterr() == (Path("d.model").read_bytes(), b"-" + size)
+    assert b"bytes" in size
+    assert main([*train, "d.model", "--card", "-"]) == 0
+    assert capsysbinary.readouterr().out.startswith(b"# Language model `tiny`")
+    assert not Path("-").exists()
 
 
 def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,6 +176,7 @@ def test_a_class_that_a_source_leaves_without_text_is_named_with_it(data: Path) 
         ("words = { eng = 0 }", "words = {'eng': 0} is no table"),
         ("words = { eng = true }", "words = {'eng': True} is no table"),
         ("words = { eng = 2.5 }", "words = {'eng': 2.5} is no table"),
+        (f"words = {{ eng = {'9' * 400} }}", "source b: words of eng are more than 1,000,000,000"),
         ("words = { eng = 9 }\n[[source]]\nname = 'b'", "source b twice, one of them with words: name them apart"),
         ('words = { eng = 9 }\nlanguages = ["eng"]', "source b: words says which languages; leave out languages"),
     ],
