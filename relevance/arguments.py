@@ -142,7 +142,9 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--min-count", type=_times, metavar="N", help="keep n-grams of order 3 and up seen so often (1: all)"
     )
-    sub.add_argument("--card", type=_path, help="write a model card: figures on --dev and --leave-out; - is standard output")
+    sub.add_argument(
+        "--card", type=_path, help="write a model card: figures on --dev and --leave-out; - is standard output"
+    )
     _sources(sub, "--dev", "folder of data that --card measures on")
     _sources(sub, "--leave-out", "measure without it for --card")
     sub.add_argument(
@@ -153,7 +155,9 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
 
 def _adapt_arguments(sub: argparse.ArgumentParser) -> None:
     _file_arguments(sub)
-    sub.add_argument("-o", "--output", type=_path, metavar="FILE", required=True, help="model file to write; - is standard output")
+    sub.add_argument(
+        "-o", "--output", type=_path, metavar="FILE", required=True, help="model file to write; - is standard output"
+    )
     sub.add_argument(
         "--model", type=_path, default=SHIPPED, metavar="FILE", help="model file to adapt (default: the shipped one)"
     )

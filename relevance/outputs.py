@@ -47,7 +47,8 @@ def write(target: Path, data: bytes) -> None:
 def tell(line: str, *targets: Path | None) -> None:
     """A line about what was written to `targets`."""
     if STDOUT not in targets:
-        print(line)
+        sys.stdout.write(f"{line}\n")
     elif sys.stderr is not None:
         with suppress(OSError):
-            print(line, file=sys.stderr, flush=True)
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()

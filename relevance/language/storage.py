@@ -11,6 +11,7 @@ and memory-mapped from there; where no such folder can be written the arrays are
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import struct
@@ -298,6 +299,8 @@ def save_arrays(path: Path, arrays: Arrays) -> bool:
         return False
     try:
         with os.fdopen(handle, "wb") as file:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
             file.write(struct.pack("<I", len(head)) + head)
             for array in parts:
                 file.write(array.data)
@@ -311,13 +314,23 @@ def save_arrays(path: Path, arrays: Arrays) -> bool:
 
 
 def _clear(folder: Path) -> None:
-    """Deletes what is older than KEPT_DAYS: models that there are no more, parts that killed processes left.
+    """Deletes parts that killed processes left, and what is older than KEPT_DAYS: models that there are no more.
     Whoever maps a file keeps it, and one that is still wanted is made anew."""
     oldest = time.time() - KEPT_DAYS * 24 * 3600
     for file in folder.glob(f"*-{'[0-9a-f]' * 16}-*.arrays*"):
         with suppress(OSError):
-            if file.stat().st_mtime < oldest:
+            if file.stat().st_mtime < oldest or (file.suffix != ".arrays" and _is_let_go(file)):
                 file.unlink()
+
+
+def _is_let_go(part: Path) -> bool:
+    """Whether nobody is writing it; OSError where that cannot be said."""
+    with part.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def map_arrays(path: Path) -> Arrays | None:

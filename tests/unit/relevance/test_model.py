@@ -1,3 +1,4 @@
+import fcntl
 import html
 import math
 import os
@@ -530,7 +531,6 @@ def test_a_cache_keeps_no_models_that_nobody_wants(tmp_path: Any, monkeypatch: A
     (tmp_path / "cache").mkdir()
     days = {
         "old-0123456789abcdef-9.arrays": 61,
-        "old-0123456789abcdef-9.arraysx7y_z": 61,
         "new-0123456789abcdef-9.arrays": 59,
     }
     for name, age in {**days, "mine.arrays": 99, "my-own-notes.txt": 99}.items():
@@ -540,6 +540,20 @@ def test_a_cache_keeps_no_models_that_nobody_wants(tmp_path: Any, monkeypatch: A
     load(tmp_path / "m.model")
     left = {path.name for path in (tmp_path / "cache").iterdir() if not path.name.startswith("m-")}
     assert left == {"new-0123456789abcdef-9.arrays", "mine.arrays", "my-own-notes.txt"}
+
+
+def test_a_cache_keeps_no_parts_of_processes_that_were_killed(tmp_path: Any, monkeypatch: Any) -> None:
+    """40 MB of each try of one that was short of memory stayed for two months."""
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
+    storage.replace_file(tmp_path / "m.model", storage.packed(make(SMALL, corpus())))
+    (tmp_path / "cache").mkdir()
+    killed, written = (tmp_path / "cache" / f"m-0123456789abcdef-10.arrays{end}" for end in ("x7y_z", "w7y_z"))
+    killed.touch()
+    with written.open("wb") as part:
+        fcntl.flock(part, fcntl.LOCK_EX)
+        load(tmp_path / "m.model")
+    assert not killed.exists()
+    assert written.exists()
 
 
 def test_files_are_replaced_whole_and_devices_never(tmp_path: Any) -> None:
