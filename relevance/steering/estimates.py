@@ -9,6 +9,10 @@ expected, the narrow ones relative to the wider ones, and counts weigh no more t
 Pages of one section of a host (URLs of one shape) are alike: what they say of its other sections, where nothing else is
 known of these, they say as few pages, however many they are.
 
+Bounds: a process remembers MOST_KEYS keys, those it has had a page of last; of one that comes again it hears the
+fleet's counts with that page. The fleet is told of a key below a host with the key's second page: on many sites nearly
+every page has a template of its own, of which there is nothing to be learnt, and whose counts would stay for ever.
+
 Model: logistic regression by offsets, fitted as backfitting does (Hastie and Tibshirani 1990) but in passing, since
 all that a fleet can share is sums.
 """
@@ -17,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from math import exp, log
 
 MILLI = 1000
@@ -29,9 +34,16 @@ pages at most (effective sample size of clusters: Kish 1965, Survey Sampling).""
 PULL = {"a": 12.0, "h": 3.0, "p": 4.0, "t": 4.0, "c": 10.0, "i": 8.0, "w": 8.0}
 """Pages a key's pull to the expected is worth, by its first letter."""
 
+HOST, SECTION = "h", "t"
+NARROW = frozenset("ptro")
+"""First letters of keys: of a host, of one of its sections, of all that is below a host."""
+MOST_KEYS = 1 << 17
+"""Some 60 MB."""
+
 Row = tuple[int, ...]
 """Pages, their gain and the gain expected of them (both in thousandths), sections."""
 _NOTHING: Row = (0, 0, 0, 0)
+_ONE_LESS: Row = (0, 0, 0, -1)
 _SURE = 1 - 1e-3
 
 
@@ -51,14 +63,33 @@ class Estimates:
     def __init__(self) -> None:
         self._own: dict[str, Row] = {}  # since they were last given away
         self._all: dict[str, Row] = {}  # with the fleet's
+        self._used: dict[str, None] = {}  # the keys of these, last used last
+        self._first: set[str] = set()  # sections that come with the next deltas for the first time
+        self._told: dict[str, int] = {}  # and that came with the last ones, with their pages
         self._alone: dict[str, tuple[Row, float]] = {}  # effects by themselves, and of which row
 
     def add(self, key: str, gain: float, expected: float, sections: int = 0) -> None:
         """A page that counts for `key`; expected: its gain as it was foreseen without what `key` says; sections: 1 for
         a host where it is the first of its section."""
-        page = 1, round(gain * MILLI), round(expected * MILLI), sections
-        for counts in (self._own, self._all):
-            counts[key] = _together(counts.get(key, _NOTHING), page)
+        page: Row = (1, round(gain * MILLI), round(expected * MILLI), sections)
+        before = self._all.get(key, _NOTHING)
+        self._all[key] = _together(before, page)
+        self._used.pop(key, None)
+        self._used[key] = None
+        if key[0] in NARROW and before[0] < 2:
+            if not before[0]:
+                self._forget()
+                return
+            page = self._all[key]
+            if key[0] == SECTION:
+                self._first.add(key)
+        self._own[key] = _together(self._own.get(key, _NOTHING), page)
+
+    def _forget(self) -> None:
+        """Many at a time: what comes first in a dictionary is found the later the more has gone before it."""
+        if len(self._used) > MOST_KEYS:
+            for key in [*islice(self._used, MOST_KEYS // 8)]:
+                del self._used[key], self._all[key]
 
     def counts(self, key: str) -> tuple[int, float, float]:
         """Pages, gain, expected gain."""
@@ -91,10 +122,18 @@ class Estimates:
 
     def deltas(self) -> dict[str, Row]:
         given, self._own = self._own, {}
+        self._told = {key: given[key][0] for key in self._first}
+        self._first = set()
         return given
 
     def absorb(self, counts: Mapping[str, Row]) -> None:
         own = self._own
+        for key, pages in self._told.items():
+            # Others knew the section, or this worker did before it was started again.
+            if counts.get(key, _NOTHING)[0] > pages:
+                host = HOST + key[1:].partition("/")[0]
+                own[host] = _together(own.get(host, _NOTHING), _ONE_LESS)
+        self._told = {}
         self._all.update((key, _together(row, own[key]) if key in own else row) for key, row in counts.items())
 
 

@@ -2,7 +2,7 @@
 
 A policy never fetches, stores or forgets by itself. What it learns it gives away as additive counts (`deltas`) and
 takes back as the fleet's totals of the same keys (`absorb`), so any number of workers steer by the same estimates of
-what each has had a page of.
+what each has had pages of.
 """
 
 from __future__ import annotations
@@ -92,10 +92,11 @@ class Policy(Protocol):
         """The terms of that priority; none where nothing is learnt."""
 
     def deltas(self) -> dict[str, tuple[int, ...]]:
-        """Counts gathered since the last call, to be added to the fleet's."""
+        """Counts gathered since the last call, as far as they are worth telling, to be added to the fleet's: what
+        corrects an earlier one may be below 0."""
 
     def absorb(self, counts: Counts) -> None:
-        """The fleet's totals of some keys: replaces what was absorbed before for them."""
+        """The fleet's totals of some keys, with the last deltas: replaces what was absorbed before for them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,50 @@ def test_what_came_since_a_fleet_was_told_is_added_to_its_totals() -> None:
     assert estimates.deltas() == {"h:a": (1, 250, 500, 1)}
 
 
+def test_the_fleet_is_told_of_what_lies_below_a_host_with_its_second_page() -> None:
+    """On many sites nearly every page is the only one of its template; the counts of each stayed in Redis for ever."""
+    estimates = Estimates()
+    for key in ("h:a", "p:a/x", "t:a/x/y"):
+        estimates.add(key, 1.0, 0.5)
+    assert estimates.deltas() == {"h:a": (1, 1000, 500, 0)}
+    assert estimates.counts("t:a/x/y") == (1, 1.0, 0.5)
+    for key in ("h:a", "p:a/x", "t:a/x/z"):
+        estimates.add(key, 0.5, 0.25)
+    assert estimates.deltas() == {"h:a": (1, 500, 250, 0), "p:a/x": (2, 1500, 750, 0)}
+
+
+def test_keys_that_have_had_no_page_for_long_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relevance.steering.estimates.MOST_KEYS", 80)
+    estimates = Estimates()
+    for n in range(1000):
+        for key in ("h:a", "h:b")[: 1 + (n == 0)]:
+            estimates.add(key, 0.5, 0.5)
+        estimates.add(f"t:a/{n}", 0.5, 0.5)
+        estimates.deltas()
+        assert len(estimates._all) <= 80
+    assert [estimates.counts(key)[0] for key in ("h:a", "h:b", "t:a/0", "t:a/999")] == [1000, 0, 0, 1]
+    estimates.absorb({"h:b": (7, 3500, 3500, 0)})
+    assert estimates.counts("h:b")[0] == 7, "of the fleet, once it comes again"
+
+
+def test_a_section_that_several_workers_meet_is_one() -> None:
+    """Each had added it when it met it first, and again after each start: in weeks pages of one section, which say
+    little of the others of their host, became as many as said nearly all of them."""
+    totals: dict[str, tuple[int, ...]] = {}
+    workers = [make_policy("yield", "zul") for _ in range(3)]
+    for n in range(60):
+        if n == 30:
+            workers = [make_policy("yield", "zul") for _ in range(3)]
+        one: Any = workers[n % 3]
+        one._learn(f"http://a.example/news/{n}", "400000", 0.0)
+        learnt = one.deltas()
+        for key, row in learnt.items():
+            totals[key] = tuple(map(sum, zip(totals.get(key, (0,) * 4), row, strict=True)))
+        one.absorb({key: totals[key] for key in learnt})
+    assert totals["h:a.example"][::3] == (60, 1)
+    assert totals["t:a.example/news/N"][0] == 60
+
+
 def test_of_a_section_that_has_had_pages_the_others_are_those_that_are_left() -> None:
     """Two sections of 30 and 2 pages: to the first the others are one of 2 pages, which say as much as 1.67 do."""
     estimates = Estimates()
