@@ -264,7 +264,8 @@ class FocusMiddleware:
     def _judge(
         self, page: Page, response: Response, lease: Lease, directives: frozenset[str], *, known: bool
     ) -> Verdict:
-        link, may_keep = read_link_memo(lease.memo) or NO_LINK, answers.may_keep(directives)
+        found_by, may_keep = read_link_memo(lease.memo), answers.may_keep(directives)
+        link = found_by or NO_LINK
         context = PageContext(
             depth=lease.depth,
             since_relevant=link.since_relevant,
@@ -273,6 +274,7 @@ class FocusMiddleware:
             content_language=answers.header(response, "Content-Language"),
             known=known,
             may_keep=may_keep,
+            again=found_by is None,
         )
         verdict = self._worker.stores.policy.judge(page, context)
         return verdict if may_keep else replace(verdict, keep=False, reason="noindex")

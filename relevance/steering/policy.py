@@ -28,6 +28,7 @@ class PageContext:
     bucket: str = ""
     known: bool = False  # its text has been kept of another page: it is worth nothing again
     may_keep: bool = True  # else its site asks not to keep it, and it is worth nothing either
+    again: bool = False  # it has been judged before: nothing is to be learnt of it any more
 
     @property
     def counts(self) -> bool:
@@ -73,7 +74,7 @@ class Policy(Protocol):
     """Decides on pages and ranks links."""
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
-        """The verdict on a page; learns from it."""
+        """The verdict on a page; learns from it when it is judged for the first time."""
 
     def link_priority(self, link: LinkContext) -> float:
         """How promising a link is, 0 (fetched last of all, if ever) to 1."""

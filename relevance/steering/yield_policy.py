@@ -155,8 +155,9 @@ class YieldPolicy(ThresholdPolicy):
         verdict = super().decide(page, found, context)
         size = context.fetched_bytes or sum(len(block.text) for block in page.blocks) or 1
         gain = self.gain(verdict, size)
-        self._learn(page.url, context.bucket, gain)
-        self._learn_repeats(page.url, context, gain)
+        if not context.again:
+            self._learn(page.url, context.bucket, gain)
+            self._learn_repeats(page.url, context, gain)
         scores = {**verdict.scores, "gain": round(gain, 3), "yield": round(verdict.words * 1024 / size, 2)}
         return replace(verdict, scores=scores)
 

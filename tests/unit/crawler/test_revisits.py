@@ -38,12 +38,12 @@ SPEC = parse_crawl(
 )
 
 
-def focus(*, revisit: bool) -> FocusMiddleware:
+def focus(*, revisit: bool, policy: str = "threshold") -> FocusMiddleware:
     settings = Settings()
     Ulwembu().update_settings(settings)
     settings.set("HARVEST_REVISIT", revisit)
     stores = SimpleNamespace(
-        policy=make_policy("threshold", "zul", (), {}),
+        policy=make_policy(policy, "zul", (), {}),
         quality=QualityCaps(KeptLog(redis.Redis(), "zulu"), [], 0),  # asks its Redis only when pages are stored
         spec=SPEC,
         polls=Polls(settings, SPEC),
@@ -81,6 +81,19 @@ def test_an_item_comes_again_ever_more_rarely_until_it_has_settled() -> None:
         assert found.page_mark == b""
         waits.append(found.again_in_ms)
     assert waits == [*(age * 1000 for age in AGES_S), None]
+
+
+def test_what_comes_again_teaches_the_policy_nothing() -> None:
+    """Kept items alone come again: in time their host, and all that is found as they were, seemed worth a sure page."""
+    middleware = focus(revisit=True, policy="yield")
+    policy = middleware._worker.stores.policy
+    memo = read(middleware, TEXT).memo
+    assert policy.deltas()
+    for text in (TEXT, OTHER):
+        found = read(middleware, text, memo or b"")
+        assert found.verdict is not None
+        assert found.verdict.scores["gain"] > 0
+        assert policy.deltas() == {}
 
 
 def test_a_change_starts_anew() -> None:
