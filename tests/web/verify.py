@@ -72,6 +72,12 @@ class Findings:
         """Does everything hold? (A log without any request holds nothing.)"""
         return self.requests > 0 and not any(getattr(self, name) for name in self.FAILURES)
 
+    @property
+    def faults(self) -> str:
+        """What does not hold, in short."""
+        named = {name: getattr(self, name) for name in self.FAILURES}
+        return "; ".join(f"{len(found)} {name}: {found[:3]}" for name, found in named.items() if found)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values: counts, and the findings themselves."""
         values = {name: getattr(self, name) for name in (*self.FAILURES, "refetched", "unknown")}

@@ -32,6 +32,8 @@ from tests.web.web import CRAWL_FILE, HOSTS_FILE, Web
 LEASE_S = 6.0
 ADDRESS_DELAY_S = 0.1
 LEAST_DELAY_S, MOST_DELAY_S = 0.2, 1.0
+PATIENT = {"FRONTIER_LEASE_S": "300", "DOWNLOAD_TIMEOUT": "60"}
+"""Of a crawl that fetches each page once: on a machine that stands still for some seconds no lease runs out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def test_one_worker_fetches_everything_once(begin: Begin) -> None:
     crawl.start()
     assert crawl.wait() == [0]
     findings = crawl.judge()
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
     assert not list((crawl.folder / "warc").glob("*.open"))
     assert not list((crawl.folder / "warc").glob("*.journal"))
     assert list((crawl.folder / "reports").glob(f"*-{socket.gethostname()}-{crawl.workers[0].pid}.json"))
@@ -105,7 +105,7 @@ def test_a_killed_worker_costs_nothing(begin: Begin) -> None:
     crawl.running.let_go()
     assert crawl.wait() == [-signal.SIGKILL, 0]
     findings = crawl.judge(refetches=10)
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
     assert not list((crawl.folder / "warc").glob("*.open")), "the dead worker's file was not closed"
 
 
@@ -122,7 +122,7 @@ def test_interrupted_and_started_again(begin: Begin) -> None:
     assert crawl.wait() == [0, 0]
     assert len(crawl.requests()) > seen
     findings = crawl.judge()
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
 
 
 def test_a_stopping_worker_does_not_wait_for_a_hanging_server(begin: Begin) -> None:
@@ -149,7 +149,7 @@ def test_a_killed_redis_is_started_again(begin: Begin) -> None:
     crawl.running.let_go()
     assert crawl.wait() == [0]
     findings = crawl.judge(refetches=4)
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_a_wild_web_breaks_nothing(begin: Begin) -> None:
     assert crawl.wait() == [0, 0]
     findings = crawl.judge()
     findings.missing.clear()  # what failed waits for minutes before it is tried again
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
     assert "Traceback" not in crawl.logs()
 
 
@@ -226,7 +226,7 @@ def test_a_folder_that_goes_away_ends_the_crawl_and_loses_nothing(begin: Begin) 
     crawl.start()
     assert crawl.wait() == [1, 0]
     findings = crawl.judge(refetches=30)
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
 
 
 def test_seen_urls_that_are_kept_elsewhere_end_the_crawl(begin: Begin) -> None:
@@ -257,7 +257,7 @@ def test_a_redis_that_refuses_writes_is_waited_for(begin: Begin) -> None:
     assert crawl.wait() == [0]
     assert len(crawl.requests()) > before
     findings = crawl.judge(refetches=30)
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
 
 
 def test_documents_are_read_judged_and_followed(begin: Begin) -> None:
@@ -266,7 +266,7 @@ def test_documents_are_read_judged_and_followed(begin: Begin) -> None:
     crawl.start()
     assert crawl.wait() == [0]
     findings = crawl.judge()
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
     web = crawl.running.web
     demanded = [page for page in web.truth.pages if web.graph.traits(web.sites[page.site], page.n).pdf]
     assert len(demanded) > 60

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.crawler.fleet import Disturber, fleet, judge, spec
+from tests.integration.crawler.fleet import PATIENT, Disturber, fleet, judge, spec
 from tests.web.web import CRAWL_FILE
 
 
 def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -> None:
     """The leases would run out only after five minutes; that everything is fetched shows that they came back."""
-    with fleet(spec(hosts=8, pages=80), tmp_path, FRONTIER_LEASE_S="300", DOWNLOAD_TIMEOUT="60") as crawl:
+    with fleet(spec(hosts=8, pages=80), tmp_path, **PATIENT) as crawl:
         crawl.running.hold(after=20)
         stopped = crawl.start()
         crawl.await_requests(20)
@@ -24,13 +24,13 @@ def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -
         crawl.start()
         assert crawl.wait(240) == [0, 0]
         findings, proof = judge(crawl)
-        assert findings.ok, findings.to_json()
+        assert findings.ok, findings.faults
         assert proof.ok, proof.short[:5]
 
 
 def test_a_budget_of_pages_is_kept_by_all_workers_together(tmp_path: Path) -> None:
     """Each of them has room for every host at once."""
-    with fleet(spec(hosts=20, pages=120), tmp_path) as crawl:
+    with fleet(spec(hosts=20, pages=120), tmp_path, **PATIENT) as crawl:
         seeds = crawl.running.folder / CRAWL_FILE
         seeds.write_text(seeds.read_text().replace("[crawl]", "[crawl]\nmax_pages = 30", 1))
         for _ in range(2):
@@ -55,6 +55,6 @@ def test_faults_of_all_kinds_break_no_delay_and_lose_nothing(tmp_path: Path) -> 
         assert disturber.stops
         assert disturber.restarts
         findings, proof = judge(crawl, refetches=240)
-        assert findings.ok, findings.to_json()
+        assert findings.ok, findings.faults
         assert proof.ok, proof.short[:5]
         assert proof.gaps > 170

@@ -37,7 +37,7 @@ def fleet_apart(web: WebSpec, folder: Path) -> Iterator[tuple[Crawl, EmbeddedRed
 
 def nothing_lost(crawl: Crawl, refetches: int) -> None:
     findings, proof = judge(crawl, refetches=refetches)
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
     assert proof.ok, proof.short[:5]
 
 

@@ -75,7 +75,7 @@ def test_a_fleet_keeps_to_the_cap_over_kills_and_restarts(tmp_path: Path) -> Non
         crawl.start()
         crawl.wait()
         findings, proof = judge(crawl, refetches=PAGES)
-        assert findings.ok, findings.to_json()
+        assert findings.ok, findings.faults
         assert proof.ok, proof.short[:5]
         flagged = check(crawl)
     reasons = [said["verdict-reason"] for _, said in told(crawl)]

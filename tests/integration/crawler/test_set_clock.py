@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawler.state.embedded_redis import EmbeddedRedis
-from tests.integration.crawler.fleet import fleet_on, judge, spec
+from tests.integration.crawler.fleet import PATIENT, fleet_on, judge, spec
 from tests.stepped_clock import SteppedClock
 
 PAGES = 120
@@ -26,7 +26,7 @@ def test_a_clock_that_is_set_changes_nothing(
             patch.setenv(name, value)
         server = EmbeddedRedis(tmp_path / "redis").__enter__()
     try:
-        with fleet_on(server, spec(hosts=8, pages=PAGES), tmp_path, REDIS_URL=server.url) as crawl:
+        with fleet_on(server, spec(hosts=8, pages=PAGES), tmp_path, REDIS_URL=server.url, **PATIENT) as crawl:
             for _ in range(2):
                 crawl.start()
             crawl.await_joined()
@@ -35,7 +35,7 @@ def test_a_clock_that_is_set_changes_nothing(
                 clock.set_ahead(ahead_s)
             assert crawl.wait() == [0, 0]
             findings, proof = judge(crawl)
-            assert findings.ok, findings.to_json()
+            assert findings.ok, findings.faults
             assert proof.ok, proof.short[:5]
             assert crawl.logs().count("The clock of Redis' machine was set") == 2 * len(steps_s)
             assert "The crawl ends, but some URLs wait" not in crawl.logs()

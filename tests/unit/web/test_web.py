@@ -276,7 +276,7 @@ def test_a_polite_crawler_satisfies_the_verifier(tmp_path: Path) -> None:
         crawler = Polite(running.web.seeds, delay_s=0.005, timeout_s=60.0)
         crawler.run()
     findings = verify(read_log(running.log), load_web(tmp_path), Expectations(delay_s=0.005))
-    assert findings.ok, findings.to_json()
+    assert findings.ok, findings.faults
     assert findings.fetched >= findings.demanded > 250
 
 
