@@ -15,11 +15,13 @@ import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from relevance import Page, PdfError
 from relevance.pdf import PdfReader, is_pdf
+from relevance.pdf import reader as reader_module
 from tests.web.pdf import Piece, Style, document
 
 TEXT = "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye ukuze kuphele ububha emakhaya."
@@ -143,11 +145,15 @@ def test_it_ends_with_its_reader_and_with_who_had_it(reader: PdfReader, tmp_path
     name.write_bytes(document([Piece(TEXT)]))
     ran = subprocess.run([sys.executable, "-c", script, name], cwd=ROOT, capture_output=True, check=False)
     orphan = int(ran.stdout)
-    for _ in range(100):
-        if not Path(f"/proc/{orphan}").exists() or "Z" in Path(f"/proc/{orphan}/stat").read_text().split()[2]:
-            return
+    while _lives(orphan):  # else the test times out
         time.sleep(0.05)
-    pytest.fail("the process outlives who had it")
+
+
+def _lives(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):  # it may end while it is looked at
+        return False
 
 
 def test_damaged_documents_cost_themselves_only(reader: PdfReader) -> None:
@@ -200,20 +206,30 @@ def test_an_answer_that_nobody_waited_for_is_never_that_of_another(reader: PdfRe
         raise Interrupted
 
     reader.read(document([Piece(TEXT)]), URL)
+
+    def read(body: bytes) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        reader.read(body, URL)
+
+    long = long_document(100)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(Interrupted):
-            reader.read(long_document(100), URL)
+            read(long)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert len(reader.read(document([Piece(TEXT)]), URL).blocks) == 1
 
 
-def test_closing_waits_for_no_document(reader: PdfReader) -> None:
+def test_closing_waits_for_no_document(reader: PdfReader, monkeypatch: pytest.MonkeyPatch) -> None:
     reader.read(document([Piece(TEXT)]), URL)
     [child] = children()
     reasons: list[str] = []
+    tell, asked = reader_module._told, threading.Event()
+
+    def told(*words: Any) -> bytes:
+        asked.set()
+        return tell(*words)
 
     def ask() -> None:
         try:
@@ -221,12 +237,13 @@ def test_closing_waits_for_no_document(reader: PdfReader) -> None:
         except PdfError as error:
             reasons.append(error.reason)
 
+    monkeypatch.setattr(reader_module, "_told", told)
     os.kill(child, signal.SIGSTOP)  # it never answers
     thread = threading.Thread(target=ask)
     thread.start()
-    time.sleep(0.1)
+    assert asked.wait(60)
     reader.close()
-    thread.join(5)
+    thread.join(60)
     assert reasons == ["died"]
     assert not children()
 

@@ -407,13 +407,13 @@ def test_a_long_crawl_delay_of_a_robots_txt_that_has_moved_is_not_waited_for(mon
     monkeypatch.setattr(polite_client, "_LONGEST_WAIT_S", 0.1)
     settings = given(FRONTIER_DELAY_S=0, FRONTIER_MAX_CRAWL_DELAY_S=0.2)
     with (
-        answering(lambda _: b"User-agent: *\nCrawl-delay: 2\n") as (home, asked),
+        answering(lambda _: b"User-agent: *\nCrawl-delay: 60\n") as (home, asked),
         answering(lambda path: (302, {"Location": home + path})) as (other, _),
         BlockingFetch(settings) as fetch,
     ):
         begun = time.monotonic()
         assert [fetch(f"{host}/page").problem for host in (other, home)] == ["crawl_delay_too_long"] * 2
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 60
     assert asked == ["/robots.txt"]
 
 

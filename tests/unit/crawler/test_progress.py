@@ -28,7 +28,8 @@ def test_a_line_reads_nothing_that_grows_with_the_number_of_hosts(caplog: pytest
     async def work() -> None:
         worker = Mock(ask=ask, before_close=[], is_open=False)
         of(worker, 0.01)._opened()
-        await asyncio.sleep(0.1)
+        while not caplog.messages:
+            await asyncio.sleep(0.01)
         await worker.before_close[0](worker)
 
     caplog.set_level("INFO")
