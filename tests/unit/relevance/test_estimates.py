@@ -115,6 +115,20 @@ def test_many_links_to_many_urls_are_told_apart() -> None:
     assert links.seen("http://c.example/") == NO_LINKS
 
 
+def test_however_many_links_there_were_others_do_not_seem_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three million linked URLs, four in ten of all others had seemed linked from relevant pages."""
+    monkeypatch.setattr("relevance.steering.inlinks.SLOTS", 1 << 10)
+    monkeypatch.setattr("relevance.steering.inlinks.MOST_URLS", 1 << 8)
+    links = InLinks()
+    for n in range(5000):
+        links.add(f"http://many.example/{n}", (0,))
+        if n % 100 == 0:
+            links.add("http://often.example/", (0, 2))
+    assert sum(links.seen(f"http://unlinked.example/{n}").good > 0 for n in range(1000)) < 100
+    assert all(links.seen(f"http://many.example/{n}").good for n in range(4800, 5000))
+    assert links.seen("http://often.example/").good > 1, "from before the last sketch, too"
+
+
 def test_counts_of_two_workers_add_up_to_those_of_one() -> None:
     one, two, alone = Estimates(), Estimates(), Estimates()
     totals: dict[str, tuple[int, ...]] = {}
