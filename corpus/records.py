@@ -37,8 +37,11 @@ _TEXT = frozenset(("text/plain",))
 _LOOKS_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_OF_A_CRAWLER = re.compile(r"metadata:|urn:X-wpull:", re.I)
-"""Logs and settings that wget, NetarchiveSuite (``metadata:``) and wpull keep beside what they have captured."""
+_OF_A_CRAWLER = re.compile(r"metadata:|urn:X-wpull:|whois:", re.I)
+"""Logs and settings that wget, NetarchiveSuite (``metadata:``) and wpull keep beside what they have captured, and whom
+a host belongs to, as Heritrix asks."""
+_RENDERED = re.compile(r"urn:text(?:Final)?:", re.I)
+"""The text of a page as Browsertrix and ArchiveWeb.page have seen it, menus and all, beside its capture."""
 _ROBOTS_TXT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots\.txt(?:[?#]|\Z)")
 _BINARY_SHARE = 0.05
 _NOT_KEPT = frozenset(("noindex", "none", "noarchive"))
@@ -169,6 +172,8 @@ def _unfit(record: Record, pdf: bool) -> str:
         return _unfit_again(record, pdf) or "revisit"
     if kind not in _CAPTURES or _OF_A_CRAWLER.match(record.url):
         return "record_type"
+    if _RENDERED.match(record.url):
+        return "rendered"
     if record.damage is not None:
         return "damaged"
     http = record.http

@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 RECORD_REASONS = {
     "record_type": "no capture: warcinfo, request, metadata, a crawler's log, ...",
+    "rendered": "the text of a page as a browser showed it, beside the page itself",
     "revisit": "says only that the content was captured before",
     "lost": "captured before, and that is in none of the files of --earlier",
     "status": "the answer was not 200",

@@ -23,14 +23,21 @@ def read_of(kind: str, url: str, text: str) -> Read:
         "<metadata://gnu.org/software/wget/warc/wget.log>",
         "metadata://netarkivet.dk/crawl/logs/crawl.log?heritrixVersion=3.4.0",
         "urn:X-wpull:log",
+        "whois://whois.example/a.example",
+        "whois:192.0.2.1",
     ],
 )
 def test_the_log_of_a_crawler_is_no_document(url: str) -> None:
     assert read_of("resource", url, ZULU).reason == "record_type"
 
 
+@pytest.mark.parametrize("mark", ["text:", "textFinal:", "text:20240101000000000/"])
+def test_the_text_that_a_browser_showed_is_not_a_page_once_more(mark: str) -> None:
+    assert read_of("resource", f"urn:{mark}https://a.example/", ZULU).reason == "rendered"
+
+
 @pytest.mark.parametrize(
-    "url", ["https://a.example/metadata:x", "ftp://a.example/x.txt", "urn:text:https://a.example/"]
+    "url", ["https://a.example/metadata:x", "https://a.example/urn:text:x", "ftp://a.example/x.txt", "urn:texts:x"]
 )
 def test_a_resource_is_a_document(url: str) -> None:
     assert read_of("resource", url, ZULU).document is not None
