@@ -78,13 +78,25 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
 
 def _inside(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
     """The files of a folder, in every depth, and links that lead to none: they are told when they are to be read.
-    UsageFault when a folder cannot be looked into."""
+    Folders that links lead to belong to it; each is entered once. UsageFault when a folder cannot be looked into."""
 
     def fault(error: OSError) -> None:
         raise UsageFault(f"{error.filename}: cannot look into this folder: {error.strerror}")
 
-    names = (Path(place, name) for place, _, files in os.walk(folder, onerror=fault) for name in files)
-    return sorted(str(file) for file in names if file.name.endswith(suffixes) and _is_meant(file))
+    found: list[str] = []
+    entered: set[str] = set()
+    waiting = [folder]
+    for start in waiting:  # links to folders wait for the end: a file goes by the name that it has without them
+        for place, folders, files in os.walk(start, onerror=fault):
+            folders.sort()
+            real = os.path.realpath(place)
+            if real in entered:
+                folders.clear()
+                continue
+            entered.add(real)
+            waiting += (link for name in folders if (link := Path(place, name)).is_symlink())
+            found += (str(file) for name in files if name.endswith(suffixes) and _is_meant(file := Path(place, name)))
+    return sorted(found)
 
 
 def _is_meant(file: Path) -> bool:

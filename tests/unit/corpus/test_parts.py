@@ -432,6 +432,18 @@ def test_expand(tmp_path: Path) -> None:
     assert [Path(name).name for name in expand([f"@{tmp_path / 'list'}", "-"])] == ["b.warc.gz", "c.warc", "-"]
 
 
+def test_folders_that_links_lead_to_are_looked_into_once(tmp_path: Path) -> None:
+    folder, disk = tmp_path / "in", tmp_path / "disk" / "2"
+    for name in (folder / "m" / "a.warc", disk / "b.warc", disk / "deep" / "c.warc"):
+        name.parent.mkdir(parents=True, exist_ok=True)
+        name.touch()
+    for link, target in (("a", "m"), ("disk", disk), ("twice", disk), ("m/back", folder)):
+        (folder / link).symlink_to(target)
+    (disk / "other").symlink_to(folder / "disk")
+    found = [str(Path(name).relative_to(folder)) for name in expand([str(folder)])]
+    assert found == ["disk/b.warc", "disk/deep/c.warc", "m/a.warc"]
+
+
 def test_lists_of_odd_names(tmp_path: Path) -> None:
     folder = tmp_path / "[zulu]"
     folder.mkdir()
