@@ -102,10 +102,11 @@ def replaced(path: Path, ready: Ready | None = None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _beside(path: Path, ready: Ready | None) -> Iterator[BinaryIO]:
-    hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Numbers of processes are not enough to be apart: in containers many are 1.
+    hidden = path.with_name(f".{path.name}.{os.urandom(4).hex()}.{os.getpid()}.tmp")
     _sweep(path)
     try:
-        with hidden.open("wb") as file:
+        with hidden.open("xb") as file:
             with suppress(OSError):  # where nothing can be locked, nothing is swept
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield file
@@ -123,14 +124,17 @@ def _sweep(path: Path) -> None:
     """Remove the hidden files that killed runs left of this one: those of no process here that nobody has locked."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         pid = left.name.split(".")[-2]
-        if not (pid.isascii() and pid.isdigit()) or _runs(int(pid)):
+        if not (pid.isascii() and pid.isdigit()) or _runs_beside(int(pid)):
             continue
         with suppress(OSError), left.open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             left.unlink()
 
 
-def _runs(pid: int) -> bool:
+def _runs_beside(pid: int) -> bool:
+    """Is there such a process? This one is none: what it writes itself is locked."""
+    if pid == os.getpid():
+        return False
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

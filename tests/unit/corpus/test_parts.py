@@ -568,10 +568,26 @@ def test_what_a_killed_run_left_of_a_file_goes_with_the_next(tmp_path: Path) -> 
         fcntl.flock(elsewhere, fcntl.LOCK_EX)
         with open_output(str(path)) as out:
             out.write(b"one\n")
-            (hidden,) = tmp_path.glob(f".?out].jsonl.{os.getpid()}.tmp")
+            (hidden,) = tmp_path.glob(f".?out].jsonl.*.{os.getpid()}.tmp")
             with hidden.open("rb") as file, pytest.raises(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert sorted(tmp_path.iterdir()) == sorted([path, locked, *others])
+
+
+def test_two_runs_of_one_number_write_one_file_each_by_itself(tmp_path: Path) -> None:
+    """As in two containers, where both are process 1."""
+    path = tmp_path / "out.txt"
+    left = tmp_path / f".out.txt.{os.getpid()}.tmp"
+    left.write_bytes(b"half")  # of one that was killed
+    with open_output(str(path)) as long:
+        long.write(b"first\n" * 9000)
+        assert not left.exists()
+        with open_output(str(path)) as short:
+            short.write(b"second")
+        assert path.read_bytes() == b"second"
+        long.write(b"end")
+    assert path.read_bytes() == b"first\n" * 9000 + b"end"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
