@@ -30,20 +30,13 @@ class ChildDied(Exception):  # noqa: N818 - what happened
 
 class Child(Generic[Task, Result]):
     """A process. ``make``: called there, once, for what is done with each task; it is pickled, as are tasks and
-    results."""
+    results. CorpusError when it cannot be started: an OSError would be taken for one of the file that is read."""
 
     def __init__(self, make: Callable[[], Work[Task, Result]]) -> None:
-        context = get_context("spawn")  # a fork would copy the locks of the progress bar's thread
-        self._end, end = context.Pipe()
-        self._process: SpawnProcess = context.Process(target=_live, args=(end, make), daemon=True)
-        resource_tracker.ensure_running()  # as its start unblocks signals
-        # Inherited: from its first instant it does not hear.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        end.close()
+            self._end, self._process = _started(make)
+        except OSError as error:
+            raise CorpusError(f"a process that works for the run cannot be started: {error}") from None
 
     def give(self, task: Task) -> None:
         """Never waits for the work. Of a process that has died :meth:`take` tells."""
@@ -67,6 +60,21 @@ class Child(Generic[Task, Result]):
         self._process.kill()
         self._process.join()
         self._end.close()
+
+
+def _started(make: Callable[[], Work[Task, Result]]) -> tuple[Connection, SpawnProcess]:
+    context = get_context("spawn")  # a fork would copy the locks of the progress bar's thread
+    ours, its = context.Pipe()
+    process = context.Process(target=_live, args=(its, make), daemon=True)
+    resource_tracker.ensure_running()  # as its start unblocks signals
+    # Inherited: from its first instant it does not hear.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    its.close()
+    return ours, process
 
 
 def _live(end: Connection, make: Callable[[], Work[Task, Result]]) -> None:

@@ -155,6 +155,8 @@ def page_of(record: Record, capture: Capture, *, dated: bool = False, pdf: PdfRe
             page = pdf.read(capture.body, url)
         except PdfError as error:
             return Read(reason="unreadable", why=error.reason, notes=capture.notes)
+        except OSError as error:  # as for want of memory; no fault of the archive, which is read on
+            return Read(reason="failed", why=f"no process to read it can be started: {error}", notes=capture.notes)
     else:
         page = read_page(capture.body, url, capture.content_type, _OURS, captured)
     if _is_binary(page):

@@ -1,6 +1,7 @@
 """Archives in, documents out: the command as users run it."""
 
 import contextlib
+import errno
 import gzip
 import io
 import json
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import brotli
 import pytest
@@ -711,6 +713,20 @@ def test_pdf_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert found[0]["text"].splitlines() == ["Umbiko", *ZULU]
         assert found[2]["text"] == ENGLISH[0]
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+
+
+def test_what_reads_pdf_cannot_be_started_but_the_archive_is_read_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pdf = exchange("a", document([Piece(ZULU[0])]), "application/pdf")
+    path = write(tmp_path / "w", [pdf, exchange("b", page(ZULU[1]).encode())])
+    full = Mock(side_effect=OSError(errno.ENOMEM, "Cannot allocate memory"))
+    monkeypatch.setattr("relevance.pdf.reader.subprocess.Popen", full)
+    assert run("extract", path, "-o", tmp_path / "out.jsonl", "--json") == 1
+    said = capsys.readouterr().err
+    assert "-WARN failed: https://a.example/a at" in said
+    assert "no process to read it can be started: [Errno 12] Cannot allocate memory" in said
+    assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == ["https://a.example/b"]
 
 
 def test_what_counts_documents_leaves_no_process_that_reads_pdf(tmp_path: Path) -> None:

@@ -2,18 +2,20 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from archive import ArchiveError, Reader, Record
+from corpus.children import Child, Work
 from corpus.cli import main
 from corpus.errors import CorpusError
 from corpus.parallel import Readers
@@ -86,6 +88,34 @@ def test_processes_that_cannot_live_end_the_run(tmp_path: Path) -> None:
         pytest.raises(CorpusError, match="3 reading processes have died one after another"),
     ):
         list(readers.read(records))
+
+
+@contextmanager
+def no_file_can_be_opened() -> Iterator[None]:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    least = os.dup(0)
+    os.close(least)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (least, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_processes_that_cannot_be_started_are_no_fault_of_the_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = write(tmp_path / "w", [exchange("1", page(*ZULU).encode())]), tmp_path / "out.jsonl"
+    out.write_text("before", encoding="utf-8")
+
+    def starved(make: Callable[[], Work[list[Record], list[Read]]]) -> Child[list[Record], list[Read]]:
+        with no_file_can_be_opened():
+            return Child(make)
+
+    monkeypatch.setattr("corpus.parallel.Child", starved)
+    assert main(["extract", str(path), "-o", str(out), "--processes", "2"]) == 2
+    assert "corpus: a process that works for the run cannot be started: [Errno 24]" in capsys.readouterr().err
+    assert out.read_text(encoding="utf-8") == "before"
 
 
 def test_what_was_read_before_a_fault_is_given(tmp_path: Path) -> None:
