@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -43,6 +44,15 @@ def kind_of(name: str, head: bytes) -> str:
     by_start = (kind for kind, start in _STARTS.items() if re.match(start, first))
     by_name = (kind for kind, suffixes in _NAMES.items() if name.endswith(suffixes))
     return next(by_start, None) or next(by_name, "archive")
+
+
+def kinds_of(files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The files that can be looked at before they are read, as pipes cannot, each with its kind: what cannot be done
+    with it is found before the work, not after hours of it."""
+    for name in files:
+        if name != STDIN and Path(name).is_file():
+            with suppress(OSError), open_stored(name) as file:  # told when it is to be read
+                yield name, kind_of(name, beginning(file)[0])
 
 
 def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:

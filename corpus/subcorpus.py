@@ -191,9 +191,10 @@ class Subcorpus:
 
     def results(self, files: Sequence[str]) -> Iterator[bytes]:
         """What is chosen of these files, in order. A file that cannot be read on is told, and the others follow."""
+        reader = VerbatimReader(self._report, self._form)
+        reader.expect(files)
         if self._wanted.twice:
             self._draw(files)
-        reader = VerbatimReader(self._report, self._form)
         for name in files:
             before = self.counts.kept
             for document in reader.documents(name):

@@ -16,10 +16,18 @@ from typing import Any, BinaryIO, TypeVar
 
 from corpus.document import Paragraph, main_language, paragraph_of, parts_of_row, row_of, said_in
 from corpus.errors import BrokenOffError, Fault, FormatError, UsageFault
-from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
+from corpus.inputs import (
+    ARCHIVE_SUFFIXES,
+    DOCUMENT_SUFFIXES,
+    VERTICAL_SUFFIXES,
+    beginning,
+    expand,
+    open_stored,
+    stored_size,
+)
 from corpus.outputs import plain_suffix
 from corpus.report import Report
-from corpus.sources import BOM, MAX_LINE, TOO_LONG, each_line, kind_of, lines
+from corpus.sources import BOM, MAX_LINE, TOO_LONG, each_line, kind_of, kinds_of, lines
 from corpus.vertical.reading import VerticalDocument, read_vertical
 from corpus.vertical.rows import Nesting, raw_documents, tag_of
 
@@ -192,6 +200,12 @@ class VerbatimReader:
         self._form = ""
         self._untold = 0
 
+    def expect(self, files: Sequence[str]) -> None:
+        """UsageFault when not all of these are of that one form, as far as they can be looked at before the work."""
+        for name, form in kinds_of(files):
+            if stored_size(name):
+                self._expect(name, form)
+
     def documents(self, name: str) -> Iterator[VerbatimDocument]:
         """The documents of a file."""
         return self.read(name, self._documents)
@@ -217,6 +231,10 @@ class VerbatimReader:
                 pass
             return iter(())
         form = kind_of(name, head)
+        self._expect(name, form)
+        return (json_documents if form == "jsonl" else vertical_documents)(name, file, fault)
+
+    def _expect(self, name: str, form: str) -> None:
         if form == "archive":
             hint = "archives: corpus extract; rows: corpus dedup --columns"
             raise UsageFault(f"{name}: neither JSON lines nor vertical text ({hint})")
@@ -227,7 +245,6 @@ class VerbatimReader:
         if self._form not in ("", form):
             raise UsageFault(f"{name}: {form}, but the files before it are {self._form}: one form a run")
         self._form = form
-        return (json_documents if form == "jsonl" else vertical_documents)(name, file, fault)
 
     def _fault(self, error: FormatError) -> None:
         self.damages += 1

@@ -14,7 +14,7 @@ from corpus.inputs import ARCHIVE_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning,
 from corpus.languages import of_html_tag
 from corpus.outputs import STDOUT, check_target, plain_suffix
 from corpus.report import Report
-from corpus.sources import kind_of
+from corpus.sources import kind_of, kinds_of
 from relevance.language.identification import Identifier
 from relevance.language.model import load, shipped
 from relevance.types import UNDETERMINED
@@ -73,11 +73,9 @@ def expect_form_or_format(options: argparse.Namespace, suffixes: Collection[str]
 def expect_vertical(files: Sequence[str]) -> None:
     """UsageFault when one of the files, as far as it can be looked at before it is read, has JSON lines or is an
     archive."""
-    for name in files:
-        if name == STDIN or name.endswith(VERTICAL_SUFFIXES) or not Path(name).is_file():
+    for name, kind in kinds_of(files):
+        if name.endswith(VERTICAL_SUFFIXES):
             continue
-        with open_stored(name) as file:
-            kind = kind_of(name, beginning(file)[0])
         if kind == "jsonl":
             raise UsageFault(f"{name}: JSON lines, no vertical text; extract writes that, too: -o NAME.vert.xz")
         if kind == "archive" and name.endswith(ARCHIVE_SUFFIXES):

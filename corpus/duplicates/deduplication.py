@@ -115,6 +115,8 @@ class Deduplication:
     def results(self, files: Sequence[str]) -> Iterator[bytes]:
         """What stays of these files, in order. A file that cannot be read on is told, and the others follow. UsageFault
         at the end, when no row of any file has as many columns as are compared."""
+        if not self._rules.columns:
+            self._reader.expect(files)
         for name in files:
             before = self.counts.kept
             if self._rules.columns:

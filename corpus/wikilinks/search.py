@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from corpus.document import Document
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
-from corpus.inputs import beginning, open_stored
+from corpus.inputs import ARCHIVE_SUFFIXES, beginning, open_stored
 from corpus.report import Report
-from corpus.sources import counting, kind_of
+from corpus.sources import counting, kind_of, kinds_of
 from corpus.tally import RECORD_REASONS, Tally, counted
 from corpus.wikilinks.choice import LinkChoice, of_wikimedia
 from corpus.wikilinks.mentions import WORDS, Mention, mentions
@@ -54,6 +54,8 @@ class Search:
 
     def mentions(self, files: Sequence[str]) -> Iterator[Mention]:
         """The mentions in these archives and vertical files, in their order. UsageFault at JSON lines."""
+        for name, kind in kinds_of([name for name in files if not name.endswith(ARCHIVE_SUFFIXES)]):
+            _expect_links(name, kind)
         scope = self.scope
         wanted = Choice(scope.languages, dedup_bytes=0, linked=True)
         pages = LinkedPages(scope.text, scope.identifier, scope.wikimedia)
@@ -71,8 +73,7 @@ class Search:
         with open_stored(name) as stored:
             head, file = beginning(stored)
             kind = kind_of(name, head)
-            if kind == "jsonl":
-                raise UsageFault(f"{name}: JSON lines have no links; give the archives, or vertical files")
+            _expect_links(name, kind)
             if kind == "archive":
                 yield from archives.read(name, file)
                 return
@@ -83,3 +84,8 @@ class Search:
                     self.tally.dropped["wikimedia"] += 1
                 elif (kept := archives.keep(document)) is not None:
                     yield kept
+
+
+def _expect_links(name: str, kind: str) -> None:
+    if kind == "jsonl":
+        raise UsageFault(f"{name}: JSON lines have no links; give the archives, or vertical files")

@@ -380,8 +380,10 @@ def test_wrong_usage(
 ) -> None:
     (tmp_path / "a.warc").write_text("WARC/1.0\r\n")
     (tmp_path / "a.vert").write_text("<doc>\n</doc>\n")
-    assert dedup(*arguments) == 2
-    assert said in capsys.readouterr().err
+    assert main(["dedup", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert "+OK" not in told, "found before the work"
     assert not (tmp_path / "x").exists()
 
 

@@ -357,7 +357,7 @@ def test_damage_is_reported_and_what_is_sound_is_kept(tmp_path: Path, capsys: py
         (["{warc}", "-o", "out.tsv", "--tables", "zu=."], "has none of titles.tsv"),
         (["{warc}", "-o", "{warc}"], "is one of the files to read"),
         (["bad.tsv", "-o", "bad.tsv", "--titles", "zu=bad.tsv"], "is one of the files to read"),
-        (["z.jsonl", "-o", "out.tsv"], "JSON lines have no links"),
+        (["{warc}", "z.jsonl", "-o", "out.tsv"], "JSON lines have no links"),
         (["none.warc", "-o", "out.tsv"], "no such file"),
     ],
 )
@@ -369,7 +369,9 @@ def test_wrong_usage(
     (tmp_path / "bad.tsv").write_text("x\n")
     (tmp_path / "z.jsonl").write_text('{"text": "x"}\n')
     assert run("links", *(argument.format(warc=path) for argument in arguments)) == 2
-    assert told in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert told in said
+    assert "+OK" not in said, "found before the work"
     assert not (tmp_path / "out.tsv").exists()
 
 

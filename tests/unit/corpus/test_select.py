@@ -112,6 +112,7 @@ def test_a_smaller_draw_is_part_of_a_larger_one_and_another_seed_draws_others(
         assert select(corpus["jsonl"], "-o", tmp_path / "out.jsonl", "--sample", *draw) == 0
         drawn.append(set(chosen(tmp_path / "out.jsonl")))
     assert drawn[0] < drawn[1]
+    assert [len(one) for one in drawn[:2]] == pytest.approx([7.4, 29.6], abs=5)
     assert drawn[1] != drawn[2]
     assert drawn[3] < drawn[4]
     assert (len(drawn[3]), len(drawn[4])) == (8, 20)
@@ -284,8 +285,10 @@ def test_the_form_of_the_output_is_that_of_the_files(
 ) -> None:
     assert select(corpus["vertical"], "-o", tmp_path / "out.jsonl") == 2
     assert "the output is named as jsonl" in capsys.readouterr().err
-    assert select(corpus["vertical"], corpus["jsonl"], "-o", tmp_path / "out") == 2
-    assert "jsonl, but the files before it are vertical" in capsys.readouterr().err
+    assert main(["select", str(corpus["vertical"]), str(corpus["jsonl"]), "-o", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err
+    assert "jsonl, but the files before it are vertical" in told
+    assert "+OK" not in told, "found before the work"
     assert not list(tmp_path.glob("out*"))
 
 
