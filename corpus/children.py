@@ -15,7 +15,7 @@ from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from corpus.errors import CorpusError
 
@@ -34,14 +34,18 @@ class Child(Generic[Task, Result]):
 
     def __init__(self, make: Callable[[], Work[Task, Result]]) -> None:
         try:
-            self._end, self._process = _started(make)
+            self._end, self._process = _started()
         except OSError as error:
             raise CorpusError(f"a process that works for the run cannot be started: {error}") from None
+        self._send(make)
 
     def give(self, task: Task) -> None:
         """Never waits for the work. Of a process that has died :meth:`take` tells."""
+        self._send(task)
+
+    def _send(self, given: object) -> None:
         try:
-            self._end.send(task)
+            self._end.send(given)
         except OSError:
             self._end.close()
 
@@ -62,10 +66,12 @@ class Child(Generic[Task, Result]):
         self._end.close()
 
 
-def _started(make: Callable[[], Work[Task, Result]]) -> tuple[Connection, SpawnProcess]:
+def _started() -> tuple[Connection, SpawnProcess]:
+    """A process, and the end here of its connection. It is given no more than that: what is larger than a pipe holds,
+    as a model, would wait forever for one that dies before it takes that in."""
     context = get_context("spawn")  # a fork would copy the locks of the progress bar's thread
     ours, its = context.Pipe()
-    process = context.Process(target=_live, args=(its, make), daemon=True)
+    process = context.Process(target=_live, args=(its,), daemon=True)
     resource_tracker.ensure_running()  # as its start unblocks signals
     # Inherited: from its first instant it does not hear.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -77,19 +83,20 @@ def _started(make: Callable[[], Work[Task, Result]]) -> tuple[Connection, SpawnP
     return ours, process
 
 
-def _live(end: Connection, make: Callable[[], Work[Task, Result]]) -> None:
-    given: SimpleQueue[Task] = SimpleQueue()
+def _live(end: Connection) -> None:
+    given: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_receive, args=(end, given), daemon=True).start()
+    make = given.get()
     work = make()
     while True:
         try:
-            made: Result | CorpusError = work(given.get())
+            made = work(given.get())
         except CorpusError as error:
             made = error
         end.send(made)
 
 
-def _receive(end: Connection, given: SimpleQueue[Task]) -> None:
+def _receive(end: Connection, given: SimpleQueue[Any]) -> None:
     """Takes what the run gives, always: that gives and takes in one thread. Ends the process when the run is gone, or
     what it gave cannot be taken in, as for want of memory."""
     try:

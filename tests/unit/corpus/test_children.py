@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -48,6 +49,18 @@ def test_the_death_of_a_process_is_told() -> None:
         child.give(1)
         with pytest.raises(ChildDied):
             child.take()
+
+
+def test_a_process_that_dies_before_it_knows_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it is made of is more than a pipe holds."""
+    made: list[Child[int, str]] = []
+    monkeypatch.setattr("multiprocessing.spawn._python_exe", b"/bin/false")
+    begun = threading.Thread(target=lambda: made.append(Child(partial(maker, "x" * (1 << 20)))), daemon=True)
+    begun.start()
+    begun.join(60)
+    assert made, "it is waited for forever"
+    with closing(made[0]) as child, pytest.raises(ChildDied):
+        child.take()
 
 
 class TooLarge:
