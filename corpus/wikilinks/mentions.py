@@ -84,4 +84,4 @@ def _after(text: str, start: int, later: Iterator[str], words: int) -> str:
 
 
 def _last(text: str, words: int) -> list[str]:
-    return text.rsplit(None, words)[-words:] if words else []
+    return text.rsplit(None, words)[-words:]  # of none: no text

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 
 import bench.dedup
 from corpus.document import Document, Paragraph, to_json
-from corpus.duplicates.deduplication import Counts, Deduplication, Rules
+from corpus.duplicates.deduplication import Counts, Deduplication, Rules, _batches
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS
 from corpus.duplicates.state import opened
 from corpus.duplicates.table import KeyTable
 from corpus.errors import UsageFault
 from corpus.report import Report
+from corpus.verbatim import VerbatimDocument
 from corpus.vertical.writing import text_of
 from relevance.language.alphabet import words
 
@@ -270,9 +271,14 @@ def test_a_line_of_vertical_text_that_is_too_long_is_told(tmp_path: Path, monkey
     monkeypatch.setattr("corpus.sources.MAX_LINE", 200)
     monkeypatch.setattr("corpus.verbatim.MAX_LINE", 200)
     lemma = len("\tlemma")
-    good = vertical("v" * (200 - lemma), LONG[1]).lstrip().encode()
-    written, counts = written_of(tmp_path, good + vertical("w" * (201 - lemma), LONG[2]).encode())
-    assert (written, counts.damages) == (good, 1)
+    good, bad = vertical("v" * (200 - lemma), LONG[1]).strip(), vertical("w" * (201 - lemma), LONG[2]).strip()
+    path, said = tmp_path / "in.vert", io.StringIO()
+    path.write_text(f"{good}\n{bad}\n", encoding="utf-8")
+    dedup = Deduplication(EXACT, Kept(), Report(stream=said, quiet=True))
+    assert b"".join(dedup.results([str(path)])).decode() == f"{good}\n"
+    number = 1 + path.read_text(encoding="utf-8").splitlines().index("w" * (201 - lemma) + "\tlemma")
+    assert said.getvalue().startswith(f"-WARN {path}:{number}: a line of more than")
+    assert dedup.counts.damages == 1
 
 
 @pytest.mark.parametrize("places", [1, 100, 101, 102])
@@ -307,8 +313,8 @@ def test_of_a_cut_line_of_others_the_rest_stays_as_it_is_written(tmp_path: Path,
         ' { "n":1.10,"text":"old", "big" : 1e999,\t"\\u0074ext" :"%s","a":{"text":[1.0, "}"], "words":{}},%s"words": 1,'
         '"paragraphs" : [ {"x":2,"words":3} , {"language":"zul","x":1} ],"e":"\\u00e1\\ud83d","l":[]}\r'
     )
-    written = run(tmp_path, [line([LONG[0]]), (row % (f"{LONG[0]}\\n{LONG[1]}", language)).encode()])
-    cut = (row % (LONG[1], language)).replace('"words": 1,', '"words": 12,')
+    written = run(tmp_path, [line([LONG[0]]), (row % (f"{LONG[0]}\\n{LONG[1]} ékhaya", language)).encode()])
+    cut = (row % (f"{LONG[1]} ékhaya", language)).replace('"words": 1,', '"words": 13,')
     cut = cut.replace('[ {"x":2,"words":3} , {"language":"zul","x":1} ]', '[{"language": "zul", "x": 1}]')
     cut = cut.replace('"eng"', '"zul"') if language else cut.replace("}\r", ', "language": "zul"}\r')
     assert written.splitlines(keepends=True)[1].decode() == cut + "\n"
@@ -319,6 +325,11 @@ def test_large_rows_are_judged_soon(tmp_path: Path) -> None:
     (tmp_path / "in.tsv").write_bytes(b"".join(b"%d\t%s\n" % (number, b"x" * (1 << 19)) for number in range(6)))
     dedup = Deduplication(Rules(columns=(0,)), Kept(), Report(quiet=True))
     assert [piece.count(b"\n") for piece in dedup.results([str(tmp_path / "in.tsv")])] == [2, 2, 2]
+
+
+def test_large_documents_are_judged_soon() -> None:
+    document = VerbatimDocument("", "", "", "", list, bytes(1 << 19), bytes)
+    assert [len(batch) for batch in _batches(iter([document] * 6))] == [2, 2, 2]
 
 
 def test_forms_give_the_same(tmp_path: Path) -> None:

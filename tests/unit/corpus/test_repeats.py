@@ -104,6 +104,14 @@ def test_what_was_referred_to_is_counted(
     assert json.loads(capsys.readouterr().err)["dropped"]["few_words"] == 10
 
 
+def test_what_pages_embedded_is_no_document_of_a_later_month(tmp_path: Path) -> None:
+    april = crawl(tmp_path / "april", page(1, APRIL, kind="requisite"), page(2, APRIL))
+    may = crawl(tmp_path / "may", page(1, MAY, kind="requisite"), page(2, MAY), earlier=april)
+    code, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
+    assert code == 0
+    assert [row["url"] for row in rows] == [url(2)]
+
+
 def test_texts_are_kept_once_also_of_repeats(tmp_path: Path) -> None:
     """One page by two addresses: the second is a copy, in April and in May."""
     text = "Amanzi omfula agcwele ngemva kwemvula enkulu ebinethe izolo ebusuku kuyo yonke indawo."
