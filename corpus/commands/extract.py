@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
 from corpus.commands.common import (
     FAULTS,
     GOOD,
     expect_form_or_format,
     expect_target,
-    is_archive,
     language_arguments,
     languages_of,
     processes_argument,
@@ -22,9 +20,10 @@ from corpus.duplicates.paragraphs import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, SUFFIXES, WITH_HEADINGS, Form, form_of
-from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, expand
+from corpus.inputs import ARCHIVE_SUFFIXES, STDIN, expand
 from corpus.outputs import open_output
 from corpus.report import Report
+from corpus.sources import kinds_of
 from corpus.tally import NOTES, PARAGRAPH_REASONS, RECORD_REASONS
 
 HELP = "WARC files to documents: main text, language by paragraph, without duplicates"
@@ -82,8 +81,8 @@ def run(options: argparse.Namespace) -> int:
     earlier = expand(options.earlier)
     if STDIN in earlier:
         raise UsageFault("--earlier -: standard input is read first, and once")
-    for name in files + earlier:
-        if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not is_archive(name):
+    for name, kind in kinds_of([name for name in files + earlier if not name.endswith(ARCHIVE_SUFFIXES)]):
+        if kind != "archive":
             raise UsageFault(f"{name}: documents already; extract reads archives")
     expect_target(options.output, files + earlier)
     expect_form_or_format(options, SUFFIXES)

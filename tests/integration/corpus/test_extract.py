@@ -148,6 +148,11 @@ def test_documents_are_not_extracted_again(tmp_path: Path, name: str, capsys: py
     write(tmp_path / "w", [exchange("1", page(*ZULU).encode())], "none").rename(tmp_path / name)
     assert run("extract", tmp_path / name, "-o", tmp_path / "out.jsonl") == 0, "its first bytes come before its name"
     assert len(rows(tmp_path / "out.jsonl")) == 1
+    for begins in ('{"text": "Sawubona"}\n', "<doc>\n</doc>\n"):
+        (tmp_path / "zulu.json").write_text(begins, encoding="utf-8")
+        assert run("extract", tmp_path / name, tmp_path / "zulu.json", "-o", tmp_path / "out.jsonl") == 2
+        assert "zulu.json: documents already" in capsys.readouterr().err
+    assert len(rows(tmp_path / "out.jsonl")) == 1
 
 
 @pytest.mark.parametrize("compression", ["xz", "gz", "zst", "none"])
