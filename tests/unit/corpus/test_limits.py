@@ -75,6 +75,16 @@ def test_a_page_is_cut_behind_8_mib_also_where_it_could_have_been_a_document(
     assert (capture.media, capture.notes) == ("text/html", notes)
 
 
+@pytest.mark.parametrize(("more", "notes"), [(0, ()), (1, ("cut",))])
+def test_a_document_is_cut_behind_64_mib(more: int, notes: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpus.records.MAX_PDF", MAX_BODY + 2)  # 64 MiB would take the test long
+    body = b"%PDF-1.7".ljust(MAX_BODY + 2 + more, b"a")
+    [found] = records(("resource", {"WARC-Target-URI": URL, "Content-Type": "application/pdf"}, body))
+    capture = capture_of(found, pdf=True)
+    assert isinstance(capture, Capture)
+    assert (capture.body, capture.notes) == (body, notes)
+
+
 @pytest.mark.parametrize(("unended", "placed"), [(0, True), (16, True), (17, False)])
 def test_links_of_a_page_are_placed_in_spite_of_some_tags_without_an_end(unended: int, placed: bool) -> None:
     body = b"<p>funda <a href=/1>izindaba</a></p>" + b"<a " * unended
