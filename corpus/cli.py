@@ -77,6 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("corpus: interrupted; no file was written")
         return INTERRUPTED
+    except MemoryError:  # else it would end with 1, as if there were an output
+        say("corpus: out of memory; no file was written")
+        return USAGE
     except OSError as error:
         if error.filename is None:
             give_up_stdout()

@@ -614,6 +614,17 @@ def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path, monkeypatc
     assert (tmp_path / "far" / "real.txt").read_bytes() == b"new"
 
 
+def test_a_run_without_memory_is_not_taken_for_one_with_an_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"text": "Sawubona"}\n', encoding="utf-8")
+    monkeypatch.setattr("corpus.duplicates.kept.KeyTable.contains", Mock(side_effect=MemoryError))
+    assert main(["dedup", str(source), "-o", str(out)]) == 2
+    assert "corpus: out of memory; no file was written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [source]
+
+
 def test_targets_are_checked_before_the_work(tmp_path: Path) -> None:
     check_target("-")
     check_target(str(tmp_path / "new"))
