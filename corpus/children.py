@@ -84,9 +84,12 @@ def _started() -> tuple[Connection, SpawnProcess]:
 
 
 def _live(end: Connection) -> None:
+    try:
+        make = end.recv()
+    except (EOFError, OSError):  # the run is gone
+        return
     given: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_receive, args=(end, given), daemon=True).start()
-    make = given.get()
     work = make()
     while True:
         try:
