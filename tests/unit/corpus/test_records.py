@@ -11,8 +11,8 @@ from corpus.records import Read, read_record
 ZULU = "UMnu. Café wathi “sawubona” kubo bonke abantu ababekhona emhlanganweni omkhulu wasedolobheni namuhla ekuseni."
 
 
-def read_of(kind: str, url: str, text: str) -> Read:
-    fields = [("WARC-Type", kind), ("WARC-Target-URI", url), ("Content-Type", "text/plain")]
+def read_of(kind: str, url: str, text: str, media: str = "text/plain") -> Read:
+    fields = [("WARC-Type", kind), ("WARC-Target-URI", url), *([("Content-Type", media)] if media else [])]
     [found] = Reader(io.BytesIO(record("1.0", fields, text.encode())))
     return read_record(found)
 
@@ -62,3 +62,14 @@ def test_a_text_about_markup_is_in_no_encoding_that_it_writes_of(about: str) -> 
 )
 def test_text_is_binary_when_more_than_a_twentieth_of_its_beginning_is(text: str, binary: bool) -> None:
     assert (read_of("resource", "https://a.example/", text).reason == "binary") == binary
+
+
+def test_only_what_says_nothing_of_its_type_is_markup_where_it_looks_so() -> None:
+    markup = f"<html><p>{ZULU}</p>"
+    texts = []
+    for media in ("", "text/plain"):
+        document = read_of("resource", "https://a.example/", markup, media).document
+        assert document is not None
+        texts.append(document.text)
+    assert texts == [ZULU, markup]
+    assert read_of("resource", "https://a.example/", ZULU, "").reason == "media_type"
