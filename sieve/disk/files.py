@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import logging
 import os
-import struct
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,13 +19,12 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import msgpack
-import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from sieve.disk.damage import RECORD, before_next
 from sieve.errors import DamagedError, LockedError
 
 _LOG = logging.getLogger(__name__)
-_RECORD = struct.Struct("<IQ")
 _PIECE_BYTES = 1 << 20
 _NO_END = 1 << 62
 Step = Callable[[str], None]
@@ -49,7 +47,7 @@ def sync_folder(folder: Path) -> None:
 def replace(path: Path, content: object, *, durable: bool) -> None:
     """Replace `path` by msgpack of `content` and its checksum: a reader sees the old or the new, whole."""
     body = msgpack.packb(content)
-    _replace(path, _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body, durable=durable)
+    _replace(path, RECORD.pack(len(body), xxh3_64_intdigest(body)) + body, durable=durable)
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -75,9 +73,9 @@ def load(path: Path) -> dict[str, Any] | None:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
-    if len(data) >= _RECORD.size:
-        length, check = _RECORD.unpack_from(data)
-        body = data[_RECORD.size :]
+    if len(data) >= RECORD.size:
+        length, check = RECORD.unpack_from(data)
+        body = data[RECORD.size :]
         if len(body) == length and xxh3_64_intdigest(body) == check:
             content: dict[str, Any] = msgpack.unpackb(body)
             return content
@@ -211,16 +209,18 @@ class LogReader:
         :class:`DamagedError` the file is where the next record begins."""
         if file.tell() != place.offset:
             file.seek(place.offset)
-        head = file.read(_RECORD.size)
-        if len(head) < _RECORD.size:
+        head = file.read(RECORD.size)
+        if len(head) < RECORD.size:
             return None
-        length, check = _RECORD.unpack(head)
+        length, check = RECORD.unpack(head)
         body = file.read(length)
-        begin = place.offset + _RECORD.size
+        begin = place.offset + RECORD.size
         if not length or len(body) < length or xxh3_64_intdigest(body) != check:
             file.seek(begin)
             rest = file.read()
-            body = rest[: _before_next(rest, length)]  # whole all the same where its length alone is damaged
+            body = rest[:length]  # whole by now where another process was writing it
+            if not body or xxh3_64_intdigest(body) != check:
+                body = rest[: before_next(rest, length)]  # whole all the same where its length alone is damaged
             if not body or xxh3_64_intdigest(body) != check:
                 size = len(body)
                 if size == len(rest) and (length > size or not rest.strip(b"\0")):
@@ -232,29 +232,6 @@ class LogReader:
 
     def _path(self, segment: int) -> Path:
         return self._folder / f"{self._name}-{segment:08d}.log"
-
-
-def _before_next(rest: bytes, length: int) -> int:
-    """How many bytes there are before the next whole record, or the end: `length`, if that holds."""
-    if length == len(rest) or _is_whole(rest, length):
-        return length
-    last = len(rest) - _RECORD.size
-    for begin in range(0, last, _PIECE_BYTES):
-        room = np.arange(last - begin, max(0, last - begin - _PIECE_BYTES), -1)
-        lengths = np.ndarray(len(room), "<u4", rest, begin, (1,))
-        for place in np.flatnonzero((lengths > 0) & (lengths <= room)).tolist():
-            if _is_whole(rest, begin + place):
-                return int(begin + place)
-    return len(rest)
-
-
-def _is_whole(data: bytes, place: int) -> bool:
-    """Whether a record begins there, and ends."""
-    if place + _RECORD.size > len(data):
-        return False
-    length, check = _RECORD.unpack_from(data, place)
-    body = memoryview(data)[place + _RECORD.size :][:length]
-    return 0 < length == len(body) and bool(xxh3_64_intdigest(body) == check)
 
 
 class Log(LogReader):
@@ -288,7 +265,7 @@ class Log(LogReader):
         """Append a record; gives its place."""
         if self.end.offset >= self._segment_bytes:
             self.roll()
-        data = _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body
+        data = RECORD.pack(len(body), xxh3_64_intdigest(body)) + body
         with self._files:
             self._take_back()
             place = self.end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import threading
 import time
@@ -16,9 +17,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xxhash import xxh3_64_intdigest
 
 from sieve import open_sieve
-from sieve.disk.files import Log, Place, load, replace
+from sieve.disk import damage
+from sieve.disk.files import Log, LogReader, Place, load, replace
 from sieve.errors import DamagedError, FencedError, SpecError, StoreError
 from sieve.fingerprint import Fingerprints, fingerprint, fingerprints
 from sieve.fleet.holder import store_id
@@ -608,6 +611,61 @@ def test_a_long_torn_record_is_looked_through_at_once(tmp_path: Path) -> None:
     log = Log(tmp_path, "x")
     assert time.process_time() - begin < 5
     assert [record.body for record in log.records(Place(0, 0))] == [b"first"]
+    log.close()
+
+
+@pytest.mark.parametrize("unit", [b"\x10\0", b"\x07\0\0\0"])
+def test_what_is_tried_for_records_in_old_blocks_of_a_disk_is_bounded(
+    unit: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 2 MB of them 11 s were read for records, four times as long of twice as many."""
+    path, _ = logged(tmp_path, [b"first"])
+    with path.open("ab") as file:
+        file.write(unit * ((2 << 20) // len(unit)))
+    tried = 0
+
+    def counted(data: memoryview) -> int:
+        nonlocal tried
+        tried += len(data)
+        return xxh3_64_intdigest(data)
+
+    monkeypatch.setattr(damage, "xxh3_64_intdigest", counted)
+    log = Log(tmp_path, "x")
+    assert 0 < tried < 3 << 30
+    log.append(b"behind it")
+    assert [record.body for record in log.records(Place(0, 0))] == [b"first", b"behind it"]
+    log.close()
+
+
+def test_a_long_record_is_found_behind_random_bytes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    bodies = [b"first", rng.bytes((3 << 20) + 99), rng.bytes(2 << 20), b"last"]
+    path, places = logged(tmp_path, bodies)
+    with path.open("r+b") as file:
+        file.seek(places[1].offset)
+        file.write(b"\xff" * 20)
+    with contextlib.closing(Log(tmp_path, "x")) as log:
+        assert [record.body for record in log.records(Place(0, 0))] == [bodies[0], *bodies[2:]]
+
+
+def test_a_record_that_another_process_goes_on_writing_is_whole(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`check` beside a sieve told of damage when what followed was being written by then."""
+    path, places = logged(tmp_path, [b"one", b"two", b"three"])
+    stored = path.read_bytes()[:-1]
+
+    class Written(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            data = super().read(size)
+            if size == len(b"two") and self.tell() == places[2].offset:
+                return data[:-1]
+            return data
+
+    log = LogReader(tmp_path, "x")
+    log._reading = (0, Written(stored))
+    assert [record.body for record in log.records(Place(0, 0))] == [b"one", b"two"]
+    assert not caplog.records
     log.close()
 
 
