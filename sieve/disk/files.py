@@ -195,6 +195,7 @@ class LogReader:
         """Let go."""
         if self._reading is not None:
             self._reading[1].close()
+            self._reading = None
 
     def _reader(self, segment: int) -> IO[bytes]:
         if self._reading is None or self._reading[0] != segment:
@@ -284,6 +285,7 @@ class Log(LogReader):
         """A full disk: what was written of a record must not stand before the next one, nor in a full segment."""
         if self._partial:
             self._file.truncate(self.end.offset)
+            super().close()  # what was read ahead may have that part
             self._partial = False
 
     def roll(self) -> int:

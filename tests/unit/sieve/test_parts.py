@@ -698,6 +698,7 @@ def test_part_of_a_record_that_could_not_be_taken_back_at_once_is_so_before_the_
             patched.setattr(log, "_file", Full(log._file))
             with pytest.raises(OSError, match="no space"):
                 log.append(b"in part")
+    assert log.read(Place(0, 0)).body == b"before"  # which reads ahead
     if rolls:
         log.roll()
     place = log.append(b"after")
