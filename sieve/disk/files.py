@@ -318,9 +318,9 @@ class Log(LogReader):
             part = begin.offset if segment == begin.segment else 0, end.offset if segment == end.segment else _NO_END
             with contextlib.suppress(FileNotFoundError):  # it was dropped meanwhile
                 _sync_part(self._path(segment), *part, anew=anew and segment == begin.segment)
-            if segment < end.segment:
+            if (following := Place(segment + 1, 0)) < end:  # at the end the names are not durable yet
                 with self._files:
-                    self._synced = max(self._synced, Place(segment + 1, 0))  # should the next one fail
+                    self._synced = max(self._synced, following)  # should the next one fail
         if end.segment > self._named:
             sync_folder(self._folder)
         with self._files:

@@ -764,6 +764,21 @@ def test_a_log_that_could_not_be_synced_is_synced_from_there_on_the_next_time(
     log.close()
 
 
+def test_names_that_could_not_be_synced_are_synced_the_next_time_also_where_the_last_segment_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That all was durable was said without them."""
+    log = Log(tmp_path, "x")
+    log.append(b"one")
+    log.roll()
+    names = synced(monkeypatch, fails=3)
+    with pytest.raises(OSError, match="no disk"):
+        log.sync()
+    log.sync()
+    assert names[-1] == tmp_path.name
+    log.close()
+
+
 def test_of_a_log_only_the_segment_whose_fsync_failed_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
