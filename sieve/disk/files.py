@@ -288,19 +288,18 @@ class Log(LogReader):
             super().close()  # what was read ahead may have that part
             self._partial = False
 
-    def roll(self) -> int:
-        """Start a new segment and give its number."""
+    def roll(self, segment: int = 0) -> int:
+        """Start a new segment, `segment` if it is not reached yet, and give its number."""
         with self._files:
             self._take_back()
-            file, following = self._open_segment(self._segment + 1), Place(self._segment + 1, 0)
+            following = Place(max(segment, self._segment + 1), 0)
+            file = self._open_segment(following.segment)
             if self._durable and self._synced < self.end:
                 self._full[self._segment] = self._file
             else:
                 self._file.close()
                 self._synced = following
-            self._segment += 1
-            self._file = file
-            self.end = following
+            self._segment, self._file, self.end = following.segment, file, following
         return self._segment
 
     def sync(self) -> None:

@@ -87,8 +87,9 @@ class ReadyQueue:
 
     def recover(self, stored: Place) -> Iterator[Fingerprints]:
         """Read the log after opening: finds the late records, gives the fingerprints of records from `stored` on."""
-        while self._log.end < max(stored, self._place, self._late_place):
-            self._log.roll()  # its end was lost: what is new must not lie where all was read or stored already
+        reached = max(stored, self._place, self._late_place)
+        if self._log.end < reached:  # its end was lost: what is new must not lie where all was read or stored already
+            self._log.roll(reached.segment + 1)
         for record in self._log.records(min(stored, self._place, self._late_place)):
             kind, numbers, batch = _parse(record.body)
             self.next_number = max(self.next_number, int(numbers.max()) + 1)

@@ -1216,6 +1216,24 @@ def test_what_is_acknowledged_costs_the_same_however_much_is_late(tmp_path: Path
     assert sizes[1] < sizes[0] + 8
 
 
+def test_a_queue_of_which_many_segments_are_lost_goes_on_behind_them(tmp_path: Path) -> None:
+    """It made each of them anew, and held them open: with 1,000 too many files were."""
+    first, second = ["http://h/1", "http://h/2"], ["http://h/3", "http://h/4"]
+    queue = ready.ReadyQueue(tmp_path)
+    assert list(queue.recover(Place(0, 0))) == []
+    queue.append(np.arange(2, dtype=np.uint64), Fingerprinter().batch(first))
+    queue.close()
+    queue = ready.ReadyQueue(tmp_path)
+    assert list(queue.recover(Place(3000, 5))) == []
+    queue.append(np.arange(2, 4, dtype=np.uint64), Fingerprinter().batch(second))
+    queue.close()
+    queue = ready.ReadyQueue(tmp_path)
+    assert [len(keys) for keys in queue.recover(Place(3000, 5))] == [2]
+    assert queue.read(None) == first + second
+    queue.close()
+    assert sorted(path.name for path in tmp_path.glob("ready-*")) == ["ready-00000000.log", "ready-00003001.log"]
+
+
 def test_what_is_taken_leaves_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the queue and of the positions in it whole segments go, as far as they are acknowledged."""
     monkeypatch.setattr(ready, "_POSITIONS_BYTES", 200)
