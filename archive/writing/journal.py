@@ -308,9 +308,9 @@ def _is_torn(data: bytes, good: int) -> bool:
 
 
 def _next_mark(data: bytes, marks: set[bytes], start: int) -> int:
-    """Where the next marker is, or the end. One byte over and over, as a broken disk leaves it, is none: each place in
-    a stretch of it would be looked at."""
-    drawn = [re.escape(mark) for mark in marks if len(set(mark)) > 1]
+    """Where the next marker is, or the end. A few bytes over and over, as a broken disk leaves them, are none: each
+    place in a stretch of them would be looked at."""
+    drawn = [re.escape(mark) for mark in marks if len(set(mark)) > 4]
     # One search for all of them: one by one, each that is not found would be sought to the end every time.
     found = re.compile(b"|".join(drawn)).search(data, start) if drawn else None
     return found.start() if found else len(data)
@@ -318,7 +318,7 @@ def _next_mark(data: bytes, marks: set[bytes], start: int) -> int:
 
 def _applied(state: State, kind: bytes, checksum: int, body: memoryview) -> bool:
     """False: the checksum does not hold, or the frame is none that this version writes."""
-    if zlib_ng.crc32(body, kind[0]) != checksum:
+    if kind not in _SHAPES or zlib_ng.crc32(body, kind[0]) != checksum:
         return False
     try:
         state.apply(kind, msgpack.unpackb(body, raw=False, unicode_errors="surrogatepass", strict_map_key=False))

@@ -401,10 +401,10 @@ def test_a_broken_frame_at_the_end_is_told_and_one_that_is_torn_is_not(tmp_path:
     assert (state.damage, good) == ([], before)
 
 
-@pytest.mark.parametrize("byte", [b"\0", b"\xff"])
+@pytest.mark.parametrize("few", [b"\0", b"\xff", b"\x10\0", b"\x01\x10\0\0", b"\x01\0\0\0\0\0\0\0"])
 @pytest.mark.parametrize("begin", [b"", MAGIC])
-def test_a_journal_of_one_byte_over_and_over_is_given_up_at_once(
-    begin: bytes, byte: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_journal_of_a_few_bytes_over_and_over_is_given_up_at_once(
+    begin: bytes, few: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each was looked at for a frame: 12 s for 8 MB of zeros."""
     path, looked = tmp_path / "x.journal", 0
@@ -420,10 +420,23 @@ def test_a_journal_of_one_byte_over_and_over_is_given_up_at_once(
             return struct.unpack_from("<8scII", data, place)
 
     monkeypatch.setattr("archive.writing.journal._FRAME", Counted())
-    path.write_bytes(begin + byte * 10_000)
+    path.write_bytes(begin + few * 10_000)
     with pytest.raises(JournalUnreadable):
         load(path)
     assert 0 < looked < 10
+
+
+def test_of_what_is_no_frame_by_its_kind_nothing_is_summed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one entry of an old block over and over as much each time as it seemed to say, a length in its place."""
+
+    def never(*_: object) -> int:
+        raise AssertionError
+
+    monkeypatch.setattr("archive.writing.journal.zlib_ng.crc32", never)
+    path = tmp_path / "x.journal"
+    path.write_bytes(MAGIC + b"\x01\x02\x10\0\0\x03\x04\x05" * 1000)
+    with pytest.raises(JournalUnreadable):
+        load(path)
 
 
 def test_no_frames_are_read_in_a_page_that_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
