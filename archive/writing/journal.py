@@ -197,9 +197,9 @@ class Journal:
         self._waiting += encode(self._mark, kind, values)
 
     def commit(self, *, durable: bool = True) -> None:
-        """Write what was added, and (``durable``) fsync. ArchiveFull: nothing of it was kept in the file, call again
-        later. So also when the fsync fails: what the kernel could not write it may forget, and a second fsync would
-        say that all is well.
+        """Write what was added, and (``durable``) fsync. ArchiveFull: call again later. When the fsync fails, all since
+        the last one is then written anew: what the kernel could not write it may forget, and a second fsync would say
+        that all is well. It stays in the file until then: others may have been told of a pack that is noted there.
         """
         if self._waiting:
             needed = sum(map(len, self._waiting))
@@ -207,7 +207,8 @@ class Journal:
                 cut_back(self._descriptor, self.size)
                 self.size += write_all(self._descriptor, self._waiting)
             except OSError as error:
-                self._cut_back()
+                with contextlib.suppress(OSError):  # the next commit does it
+                    cut_back(self._descriptor, self.size)
                 raise full_error(self.path, needed, error) from error
             self._unsynced += self._waiting
             self._waiting = []
@@ -218,13 +219,8 @@ class Journal:
                 needed = sum(map(len, self._unsynced))
                 self.size -= needed
                 self._waiting, self._unsynced = self._unsynced, []
-                self._cut_back()
                 raise full_error(self.path, needed, error) from error
             self._unsynced = []
-
-    def _cut_back(self) -> None:
-        with contextlib.suppress(OSError):  # the next commit does it
-            cut_back(self._descriptor, self.size)
 
     def rewrite(self, config: dict[str, Any], frames: Iterable[Frame]) -> None:
         """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""
