@@ -34,7 +34,8 @@ def file_name(prefix: str, instant: datetime, serial: int, owner: str, suffix: s
 
 
 class OpenFile:
-    """Append-only; :attr:`size` counts whole packs only. What a failed append leaves goes before the next one."""
+    """Append-only; :attr:`size` counts whole packs only. What a failed append leaves goes before the next one, or
+    the name."""
 
     def __init__(self, folder: Path, name: str, descriptor: int, size: int) -> None:
         self.folder = folder
@@ -81,6 +82,7 @@ class OpenFile:
         """Give the file its final name (the caller makes the folder durable). ArchiveFull: it has none yet."""
         final = self.folder / self.name
         try:
+            cut_back(self._descriptor, self.size)
             self.path.rename(final)
         except OSError as error:
             raise full_error(final, 0, error) from error

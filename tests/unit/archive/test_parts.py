@@ -32,6 +32,7 @@ from archive.reading.reader import Reader
 from archive.storage.codecs import make_codec
 from archive.storage.disk import write_all
 from archive.storage.source import Source
+from archive.storage.warcfile import OpenFile
 from archive.tools.sink import Sink
 from archive.tools.stats import Stats
 from archive.writing.bins import Bins
@@ -280,6 +281,26 @@ def test_what_an_fsync_found_no_room_for_is_there_after_a_kill(tmp_path: Path, m
     assert set(load(path)[0].groups) == {2, 4}
     journal.commit()
     assert _groups_of(journal, path) == {2, 4}
+
+
+def test_a_file_is_finished_without_what_was_written_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between a pack and the end of the file that it fills another thread may try in vain to append: its records were
+    twice in the archive, without an index."""
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    file = OpenFile.create(tmp_path, "x.warc")
+    file.append(b"a pack")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_room)
+        patch.setattr(os, "ftruncate", no_room)
+        with pytest.raises(ArchiveFull):
+            file.append(b"another")
+        with pytest.raises(ArchiveFull):
+            file.rename()
+    assert file.rename().read_bytes() == b"a pack"
+    file.close()
 
 
 def test_what_came_through_of_a_write_without_room_is_taken_back(
