@@ -40,6 +40,8 @@ LAYOUT = 10
 """Version of the arrays in the cache; part of their file name."""
 KEPT_DAYS = 60
 """For so long the cache has a model's arrays, once those of another one are written."""
+_WRITTEN_S = 60
+"""Who has written to a part since may still be about to lock it, or to give it its name after it has let it go."""
 
 MOST = {"step": 1.0, "word_share": 0.999, "clip": 12.75}
 """Of settings that a model is read with: a word has both letters and a share, and evidence fits in bytes."""
@@ -316,10 +318,12 @@ def save_arrays(path: Path, arrays: Arrays) -> bool:
 def _clear(folder: Path) -> None:
     """Deletes parts that killed processes left, and what is older than KEPT_DAYS: models that there are no more.
     Whoever maps a file keeps it, and one that is still wanted is made anew."""
-    oldest = time.time() - KEPT_DAYS * 24 * 3600
+    now = time.time()
     for file in folder.glob(f"*-{'[0-9a-f]' * 16}-*.arrays*"):
         with suppress(OSError):
-            if file.stat().st_mtime < oldest or (file.suffix != ".arrays" and _is_let_go(file)):
+            age_s = now - file.stat().st_mtime
+            is_left = file.suffix != ".arrays" and age_s > _WRITTEN_S and _is_let_go(file)
+            if is_left or age_s > KEPT_DAYS * 24 * 3600:
                 file.unlink()
 
 

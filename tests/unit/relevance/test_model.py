@@ -547,13 +547,16 @@ def test_a_cache_keeps_no_parts_of_processes_that_were_killed(tmp_path: Any, mon
     monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
     storage.replace_file(tmp_path / "m.model", storage.packed(make(SMALL, corpus())))
     (tmp_path / "cache").mkdir()
-    killed, written = (tmp_path / "cache" / f"m-0123456789abcdef-10.arrays{end}" for end in ("x7y_z", "w7y_z"))
-    killed.touch()
-    with written.open("wb") as part:
-        fcntl.flock(part, fcntl.LOCK_EX)
+    killed, written, begun = (tmp_path / "cache" / f"m-0123456789abcdef-10.arrays{end}7y_z" for end in "xwv")
+    for part, age_s in ((killed, 120), (written, 120), (begun, 5)):
+        part.touch()
+        os.utime(part, (time.time() - age_s,) * 2)
+    with written.open("rb") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
         load(tmp_path / "m.model")
     assert not killed.exists()
     assert written.exists()
+    assert begun.exists(), "nobody has it locked, before it is and once it is written; of six that wrote 3% were lost"
 
 
 def test_files_are_replaced_whole_and_devices_never(tmp_path: Any) -> None:
