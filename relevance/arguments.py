@@ -120,7 +120,8 @@ def _named(text: str) -> str:
 
 
 def _path(text: str) -> Path:
-    return Path(_named(text))
+    path = Path(_named(text))
+    return path.absolute() if path == STDIN and text != "-" else path  # ./- is a file
 
 
 def _train_arguments(sub: argparse.ArgumentParser) -> None:

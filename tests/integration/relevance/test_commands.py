@@ -70,6 +70,19 @@ def test_a_dash_is_standard_output(
     assert not Path("-").exists()
 
 
+def test_a_file_may_be_called_as_standard_input_and_output_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_small_model(Path("s.model"))
+    assert main(["export-arpa", "eng", "./-", "--model", "s.model"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}/-: order 3\n"
+    assert Path("./-").read_bytes().startswith(b"\\data\\")
+    Path("./-").write_text(ZULU + "\n", encoding="utf-8")
+    assert main(["identify", "./-"]) == 0
+    assert capsys.readouterr().out.startswith("zul")
+
+
 def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "noise.txt").write_bytes(bytes(range(256)))
     (tmp_path / "data" / "src").mkdir(parents=True)
