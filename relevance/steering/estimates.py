@@ -11,7 +11,9 @@ known of these, they say as few pages, however many they are.
 
 Bounds: a process remembers MOST_KEYS keys, those it has had a page of last; of one that comes again it hears the
 fleet's counts with that page. The fleet is told of a key below a host with the key's second page: on many sites nearly
-every page has a template of its own, of which there is nothing to be learnt, and whose counts would stay for ever.
+every page has a template of its own, of which there is nothing to be learnt, and whose counts would stay for ever. Of
+the first page of a host that a process remembers it is told all: else a process that is often started again, or has
+more hosts in turn than it remembers, would never have a second page of any key.
 
 Model: logistic regression by offsets, fitted as backfitting does (Hastie and Tibshirani 1990) but in passing, since
 all that a fleet can share is sums.
@@ -63,27 +65,27 @@ class Estimates:
     def __init__(self) -> None:
         self._own: dict[str, Row] = {}  # since they were last given away
         self._all: dict[str, Row] = {}  # with the fleet's
-        self._used: dict[str, None] = {}  # the keys of these, last used last
+        self._used: dict[str, bool] = {}  # the keys of these, last used last; whether the fleet is not told of it yet
         self._first: set[str] = set()  # sections that come with the next deltas for the first time
         self._told: dict[str, int] = {}  # and that came with the last ones, with their pages
         self._alone: dict[str, tuple[Row, float]] = {}  # effects by themselves, and of which row
 
     def add(self, key: str, gain: float, expected: float, sections: int = 0) -> None:
         """A page that counts for `key`; expected: its gain as it was foreseen without what `key` says; sections: 1 for
-        a host where it is the first of its section."""
+        a host where it is the first of its section. A host comes before what lies below it."""
         page: Row = (1, round(gain * MILLI), round(expected * MILLI), sections)
         before = self._all.get(key, _NOTHING)
-        self._all[key] = _together(before, page)
-        self._used.pop(key, None)
-        self._used[key] = None
-        if key[0] in NARROW and before[0] < 2:
-            if not before[0]:
-                self._forget()
-                return
-            page = self._all[key]
-            if key[0] == SECTION:
-                self._first.add(key)
-        self._own[key] = _together(self._own.get(key, _NOTHING), page)
+        self._all[key] = row = _together(before, page)
+        was_held = self._used.pop(key, False)
+        is_new = not before[0]
+        self._used[key] = is_held = is_new and key[0] in NARROW and self._all.get(_host_of(key), _NOTHING)[0] > 1
+        if is_new:
+            self._forget()
+        if is_held:
+            return
+        if key[0] == SECTION and (is_new or was_held):
+            self._first.add(key)
+        self._own[key] = _together(self._own.get(key, _NOTHING), row if was_held else page)
 
     def _forget(self) -> None:
         """Many at a time: what comes first in a dictionary is found the later the more has gone before it."""
@@ -131,10 +133,15 @@ class Estimates:
         for key, pages in self._told.items():
             # Others knew the section, or this worker did before it was started again.
             if counts.get(key, _NOTHING)[0] > pages:
-                host = HOST + key[1:].partition("/")[0]
+                host = _host_of(key)
                 own[host] = _together(own.get(host, _NOTHING), _ONE_LESS)
         self._told = {}
         self._all.update((key, _together(row, own[key]) if key in own else row) for key, row in counts.items())
+
+
+def _host_of(key: str) -> str:
+    """The key of the host that a narrower one lies below."""
+    return HOST + key[1:].partition("/")[0]
 
 
 def _together(one: Row, other: Row) -> Row:

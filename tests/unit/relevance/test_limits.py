@@ -149,16 +149,42 @@ def test_what_came_since_a_fleet_was_told_is_added_to_its_totals() -> None:
     assert estimates.deltas() == {"h:a": (1, 250, 500, 1)}
 
 
-def test_the_fleet_is_told_of_what_lies_below_a_host_with_its_second_page() -> None:
+def test_the_fleet_is_told_of_what_lies_below_a_host_with_the_first_page_of_either_or_its_own_second_one() -> None:
     """On many sites nearly every page is the only one of its template; the counts of each stayed in Redis for ever."""
     estimates = Estimates()
     for key in ("h:a", "p:a/x", "t:a/x/y"):
         estimates.add(key, 1.0, 0.5)
-    assert estimates.deltas() == {"h:a": (1, 1000, 500, 0)}
-    assert estimates.counts("t:a/x/y") == (1, 1.0, 0.5)
+    assert estimates.deltas() == dict.fromkeys(("h:a", "p:a/x", "t:a/x/y"), (1, 1000, 500, 0))
     for key in ("h:a", "p:a/x", "t:a/x/z"):
         estimates.add(key, 0.5, 0.25)
-    assert estimates.deltas() == {"h:a": (1, 500, 250, 0), "p:a/x": (2, 1500, 750, 0)}
+    assert estimates.deltas() == dict.fromkeys(("h:a", "p:a/x"), (1, 500, 250, 0))
+    assert estimates.counts("t:a/x/z") == (1, 0.5, 0.25)
+    for key in ("h:a", "p:a/x", "t:a/x/z"):
+        estimates.add(key, 0.25, 0.25)
+    assert estimates.deltas() == {"h:a": (1, 250, 250, 0), "p:a/x": (1, 250, 250, 0), "t:a/x/z": (2, 750, 500, 0)}
+
+
+@pytest.mark.parametrize("why", ["it is started again", "it has forgotten the host"])
+def test_a_worker_that_meets_a_host_as_if_for_the_first_time_hears_all_that_is_known_of_its_page(
+    why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more hosts that take turns than a worker remembers no path or template was ever told, and each page was the
+    first of its section; with a worker that is started again after a few pages it was nearly so."""
+    monkeypatch.setattr("relevance.steering.estimates.MOST_KEYS", 80)
+    totals: dict[str, tuple[int, ...]] = {}
+    one: Any = make_policy("yield", "zul")
+    for n in range(300):
+        if why == "it is started again" and n % 3 == 0:
+            one = make_policy("yield", "zul")
+        one._learn(f"http://{n % 60}.example/news/{n}", "400000", 0.0)
+        learnt = one.deltas()
+        for key, row in learnt.items():
+            totals[key] = tuple(map(sum, zip(totals.get(key, (0,) * 4), row, strict=True)))
+        one.absorb({key: totals[key] for key in learnt})
+    one.deltas()
+    assert [totals[key][0] for key in ("h:7.example", "p:7.example/news", "t:7.example/news/N")] == [5, 5, 5]
+    assert totals["h:7.example"][3] == 1
+    assert one._estimates.counts("t:59.example/news/N")[0] == 5
 
 
 def test_keys_that_have_had_no_page_for_long_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
