@@ -1,7 +1,9 @@
 """Scrapy's downloader: what a downloader middleware puts in place of an answer says whose answer that was.
 
-Scrapy hands such a request to the scheduler as any other. One that was made from the page's own has its lease in its
-`meta`; one that was made anew has nothing, and the page's lease would run out and be fetched again, over and over.
+Scrapy hands such a request to the scheduler as any other. Its own `meta` may say nothing of the page's lease, which
+would then run out and be fetched again, over and over; or too little, as that of a copy from before the page's request
+was sent: it would go out at once, and the host be asked twice without a delay. And what a middleware asks for besides
+has the page's lease, too, and must not end it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,10 @@ from twisted.internet.defer import Deferred
 
 from crawler.pages.answers import lease_of
 
+IN_PLACE = "in_place"
+"""In the `meta` of what is put in place of an answer."""
+_OF_THE_FETCH = ("lease", "grant", "capture", "finding")
+
 
 class FrontierDownloader(Downloader):
     """See the module."""
@@ -22,6 +28,9 @@ class FrontierDownloader(Downloader):
 
 
 def _of_page(result: Response | Request, request: Request) -> Response | Request:
-    if isinstance(result, Request) and lease_of(result) is None and (lease := lease_of(request)) is not None:
-        result.meta.update(lease=lease, capture=request.meta.get("capture"))
+    if isinstance(result, Request) and lease_of(request) is not None:
+        for name in _OF_THE_FETCH:
+            result.meta.pop(name, None)
+        result.meta.update({name: request.meta[name] for name in _OF_THE_FETCH if name in request.meta})
+        result.meta[IN_PLACE] = True
     return result

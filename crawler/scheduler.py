@@ -24,6 +24,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.addon import overruled
+from crawler.downloader import IN_PLACE
 from crawler.fetch.handler import Capture, headers_of
 from crawler.focus import no_items
 from crawler.harvest.polls import RECURRING
@@ -108,8 +109,8 @@ class FrontierScheduler(BaseScheduler):
             fault = f"{request.url}: port {port} is none of a web server"
         parent = lease_of(request)  # of the page that the request was made from
         again = parent is not None and canonicalize(parent.url) == url
-        if parent is not None and "finding" not in request.meta:
-            # Of a downloader middleware, in place of the answer: nothing else would end the lease.
+        if parent is not None and request.meta.pop(IN_PLACE, False):
+            # Of a downloader middleware: nothing else would end the lease.
             if again and not fault and self._is_remade(request):
                 self._remade.append(request)
                 return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,30 @@ class Rewritten(Spider):
 
     def page(self, response, asked):
         yield {"asked": asked, "page": response.url, "signed": "X-Signed" in response.request.headers}
+
+class AsksTwice:
+    def __init__(self, crawler):
+        self.crawler, self.kept = crawler, {}
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def process_request(self, request):
+        self.kept[request.url] = request.copy()
+        if request.url in (WEB + "/long1", WEB + "/long2"):
+            self.crawler.engine.crawl(request.replace(url=request.url + "/besides"))
+            self.crawler.engine.crawl(request.copy())
+
+    def process_response(self, request, response):
+        return self.kept[request.url] if b"captcha" in response.body else response
+
+class Twofold(Spider):
+    name, custom_settings = "twofold", {"DOWNLOADER_MIDDLEWARES": {AsksTwice: 540}}
+    start_urls = [WEB + "/captcha", WEB + "/long1", WEB + "/long2"]
+
+    def parse(self, response):
+        yield {"page": response.url}
 
 class Anew(Spider):
     name, start_urls = "anew", [WEB + "/kettle"]
@@ -241,6 +266,10 @@ class Handler(HostHandler):
             self.answer(302, b"", Location=f"http://{THERE}:{self.server.port}/arrived")
         elif path == "/busy":
             self.answer(503, b"", Retry_After="1" if self.server.asked.count((HERE, path)) == 1 else "0")
+        elif path.startswith("/long"):
+            time.sleep(0.2)
+            self.server.asked.append((HERE, f"end of {path}"))
+            self.answer(200, b"<html><p>long</p></html>", **html)
         elif path == "/teapot":
             self.answer(418, b"", **html)
         else:
@@ -305,6 +334,20 @@ def test_what_a_middleware_asks_for_before_anything_is_sent_is_fetched_in_its_pl
     assert sorted(path for _, path in web.asked) == ["/new", "/robots.txt", "/signed"]
     assert "Not fetched" not in log
     assert "gave_up" not in log
+
+
+def test_a_copy_from_before_a_page_was_sent_is_not_sent_on_its_lease_as_well(web: Host, project: Path) -> None:
+    """Neither in place of the answer nor besides: its host would be asked twice without a delay."""
+    items, log = crawl(project, "twofold")
+    here = f"http://{HERE}:{web.port}"
+    pages = ("/long1", "/long2")
+    assert [item["page"] for item in items] == [f"{here}{page}{more}" for page in pages for more in ("", "/besides")]
+    asked = [path for _, path in web.asked]
+    assert asked.count("/captcha") == 3, "as often as what gets no answer"
+    long = [path for path in asked if "/long" in path]
+    assert long[1::2] == [f"end of {path}" for path in long[::2]], "one after another"
+    assert len(long) == 8
+    assert "had run out" not in log
 
 
 def test_a_fault_of_a_middleware_costs_no_page(web: Host, project: Path) -> None:

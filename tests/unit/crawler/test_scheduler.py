@@ -18,7 +18,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.defer import succeed
 
 from crawler.addon import Ulwembu
-from crawler.downloader import FrontierDownloader
+from crawler.downloader import IN_PLACE, FrontierDownloader
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import ConnectError, HungUpError, NotGrantedError, StaleLeaseError
 from crawler.fetch.handler import Capture
@@ -192,7 +192,8 @@ def test_of_a_spiders_request_that_cannot_be_kept_it_is_said_why(
     [
         ({"finding": Finding("ok")}, True, True),  # a page that links to itself: the sieve knows it
         ({"finding": Finding("ok")}, False, False),
-        ({}, True, False),
+        ({IN_PLACE: True}, True, False),
+        ({}, True, False),  # what a middleware asks for besides
     ],
 )
 def test_what_a_page_asks_of_its_own_url_is_not_tried_again(
@@ -202,7 +203,7 @@ def test_what_a_page_asks_of_its_own_url_is_not_tried_again(
     asked = Request(f"{URL}?utm_source=x", meta={"lease": leased(), **meta}, dont_filter=not filtered)
     assert scheduler.enqueue_request(asked) is taken is worker.enqueue.called
     assert ("Not fetched again: " in caplog.text) is not taken
-    assert worker.finish.called is ("finding" not in meta), "what a middleware has put in place of an answer"
+    assert worker.finish.called is (IN_PLACE in meta), "what a middleware has put in place of an answer"
 
 
 def test_a_request_of_a_page_lies_as_deep_as_that() -> None:
@@ -224,14 +225,20 @@ def test_a_lease_whose_answer_a_middleware_replaced_ends_as_the_host_answered(
     scheduler, worker = scheduling(spider=Own())
     worker.stores.frontier.date_ms = lambda: 5000
     capture = Capture(URL, "192.0.2.1", datetime.now(UTC), b"", Answer(status=status) if status else None)
-    scheduler.enqueue_request(Request(url, meta={"lease": leased(), "capture": capture}))
+    scheduler.enqueue_request(Request(url, meta={"lease": leased(), "capture": capture, IN_PLACE: True}))
     (ended,) = [call.args for call in worker.finish.call_args_list]
     assert (ended[0], ended[1].result, ended[2]) == (leased(), result, capture)
 
 
-def remade(scheduler: FrontierScheduler, request: Request) -> Request:
+def in_place(request: Request, **changes: Any) -> Request:
     """As a middleware gives it back."""
-    assert scheduler.enqueue_request(request.replace(headers={"X-Own": "1"}, dont_filter=True))
+    made: Request = request.replace(**changes)
+    made.meta[IN_PLACE] = True
+    return made
+
+
+def remade(scheduler: FrontierScheduler, request: Request) -> Request:
+    assert scheduler.enqueue_request(in_place(request, headers={"X-Own": "1"}, dont_filter=True))
     again = scheduler.next_request()
     assert again is not None
     return again
@@ -253,7 +260,7 @@ def test_one_that_is_remade_again_and_again_is_none_any_more(caplog: pytest.LogC
     assert request is not None
     for _ in range(10):
         request = remade(scheduler, request)
-    assert not scheduler.enqueue_request(request.copy())
+    assert not scheduler.enqueue_request(in_place(request))
     assert worker.finish.call_args.args[1].result == "protocol"
     assert "Not fetched again: " in caplog.text
 
@@ -263,7 +270,7 @@ def test_one_in_whose_place_another_url_is_asked_for_before_it_is_sent(kind: Kin
     scheduler, worker = scheduling(leased(kind, source="http://a.example"), spider=Own())
     request = scheduler.next_request()
     assert request is not None
-    assert scheduler.enqueue_request(request.replace(url="http://b.example/2")) is worker.enqueue.called
+    assert scheduler.enqueue_request(in_place(request, url="http://b.example/2")) is worker.enqueue.called
     result = worker.finish.call_args.args[1].result
     assert (result, worker.enqueue.called) == (("replaced", True) if kind is Kind.PAGE else ("protocol", False))
 
@@ -272,7 +279,7 @@ def test_one_that_was_remade_when_the_crawl_ends_is_given_back() -> None:
     scheduler, worker = scheduling(leased(), spider=Own())
     request = scheduler.next_request()
     assert request is not None
-    assert scheduler.enqueue_request(request.copy())
+    assert scheduler.enqueue_request(in_place(request))
     worker.close = AsyncMock()
     asyncio.run(_closed(scheduler))
     worker.give_back.assert_called_once_with(leased())
@@ -294,16 +301,32 @@ def test_a_redirect_that_a_middleware_follows_waits_as_long_as_it_says(status: i
     assert candidate.not_before_ms == (5000 + wait_ms if wait_ms else 0)
 
 
-@pytest.mark.parametrize("own", [None, "a callback's", leased(depth=2)])
-def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Request("http://a.example/2", meta={} if own is None else {"lease": own})
+@pytest.mark.parametrize(
+    "own", [{}, {"lease": "a callback's"}, {"lease": leased(depth=2), "capture": "another page's"}]
+)
+@pytest.mark.parametrize("capture", [{}, {"capture": "what was answered"}])
+def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(
+    own: dict[str, Any], capture: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what was answered, which a copy from before it was sent does not know of."""
+    made = Request("http://a.example/2", meta={"own": 1, **own})
     monkeypatch.setattr(Downloader, "fetch", lambda *_: succeed(made))
-    page = Request(URL, meta={"lease": leased(), "capture": "what was answered"})
+    page = Request(URL, meta={"lease": leased(), "grant": "of it", **capture})
     found: list[Any] = []
     FrontierDownloader.fetch(Mock(spec=FrontierDownloader), page).addCallback(found.append)
-    kept = isinstance(own, Lease)
     assert found == [made]
-    assert made.meta == ({"lease": own} if kept else page.meta)
+    assert made.meta == {**page.meta, "own": 1, IN_PLACE: True}
+
+
+def test_what_a_middleware_asks_for_besides_leaves_the_lease_to_its_page() -> None:
+    scheduler, worker = scheduling(leased(), spider=Own())
+    request = scheduler.next_request()
+    assert request is not None
+    assert not scheduler.enqueue_request(request.copy())
+    assert scheduler.enqueue_request(request.replace(url="http://a.example/mobile"))
+    assert worker.enqueue.call_args.args[0].url == "http://a.example/mobile"
+    assert not worker.finish.called
+    assert scheduler.next_request() is None
 
 
 @pytest.mark.parametrize(("meta", "answer"), [({"lease": leased()}, Response(URL)), ({}, Request(URL))])
