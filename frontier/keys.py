@@ -16,7 +16,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 ``r:AUTHORITY``     msgpack [kind, body, fetched, expires]: robots record
 ``v:AUTHORITY``     string of 16-bit counters: query variants (frontier/traps.py)
 ``i:ADDRESS``       byte "some wait", byte "a lease holds it", double next fetch; while one authority has it, only that
-                    one's name: its record has the rest, and it goes when that one has another
+                    one's name: its record has the rest; it goes a lease's time after that one has another
 ``w:ADDRESS``       zset, authorities in line that wait for the address, by place in line
 ``due``             zset, authorities (and "@ADDRESS" with others waiting) not yet in line, by the time they are due;
                     leased ones by 2^50 and the time their lease expires

@@ -253,7 +253,27 @@ def test_an_address_that_its_only_host_has_left_is_forgotten_when_it_has_rested(
         done(frontier, lease, "connect" if later_ms < HOUR else "ok")
         frontier.unpark(A)
         clock.forward(later_ms)
-    assert len(server.keys(f"{frontier.keys.prefix}i:*")) == kept
+    left_ms = [server.pttl(key) for key in server.keys(f"{frontier.keys.prefix}i:*")]
+    assert left_ms.count(-1) == kept
+    assert max(left_ms) <= FREE.lease_ms
+
+
+def test_it_is_known_as_long_as_there_are_leases_from_before_it_had_rested(make: Make, clock: Clock) -> None:
+    """Of its own host, too, that is there again with the lease on which it left."""
+    frontier = make(replace(FREE, delay_ms=500, address_delay_ms=3000))
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B) for n in range(2)])
+    first, second = frontier.lease(2).leases
+    assert frontier.bind(first.token, HERE).granted
+    done(frontier, first, "connect")
+    rested_ms = clock.now_ms + 3000
+    frontier.unpark(A)
+    clock.forward(1000)
+    again = one(frontier)
+    clock.forward(2000)
+    assert frontier.bind(again.token, THERE).granted
+    assert frontier.bind(again.token, HERE).due_ms == rested_ms
+    frontier.release([again.token])
+    assert frontier.bind(second.token, HERE).due_ms == rested_ms
 
 
 def test_many_hosts_of_an_address_that_have_opted_out_are_looked_at_some_at_a_time(
