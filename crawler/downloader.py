@@ -16,7 +16,7 @@ from twisted.internet.defer import Deferred
 from crawler.pages.answers import lease_of
 
 IN_PLACE = "in_place"
-"""In the `meta` of what is put in place of an answer."""
+"""In the `meta` of what is put in place of an answer: the URL that was asked for."""
 _OF_THE_FETCH = ("lease", "grant", "capture", "finding")
 
 
@@ -32,5 +32,5 @@ def _of_page(result: Response | Request, request: Request) -> Response | Request
         for name in _OF_THE_FETCH:
             result.meta.pop(name, None)
         result.meta.update({name: request.meta[name] for name in _OF_THE_FETCH if name in request.meta})
-        result.meta[IN_PLACE] = True
+        result.meta[IN_PLACE] = request.url
     return result

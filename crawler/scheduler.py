@@ -108,15 +108,16 @@ class FrontierScheduler(BaseScheduler):
         elif (port := bad_port(url)) is not None:
             fault = f"{request.url}: port {port} is none of a web server"
         parent = lease_of(request)  # of the page that the request was made from
-        again = parent is not None and canonicalize(parent.url) == url
-        if parent is not None and request.meta.pop(IN_PLACE, False):
+        asked = request.meta.pop(IN_PLACE, "")  # of a feed perhaps an older page
+        again = parent is not None and canonicalize(asked or parent.url) == url
+        if parent is not None and asked:
             # Of a downloader middleware: nothing else would end the lease.
             if again and not fault and self._is_remade(request):
                 self._remade.append(request)
                 return True
             capture = request.meta.get("capture")
             judged = _finding_of_replaced(parent, capture, self._worker.stores.frontier.date_ms, again=again)
-            self._end(parent, parent.url, judged, capture)
+            self._end(parent, asked, judged, capture)
         if fault:
             logger.warning("Not fetched: %s", fault)
             return False

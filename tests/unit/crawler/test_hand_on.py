@@ -85,7 +85,7 @@ def test_a_request_is_kept_with_its_page_so_that_it_is_stored_before_that_is_rep
 @pytest.mark.parametrize(("url", "new"), [("http://a.example/1", False), ("http://a.example/3", True)])
 def test_a_request_in_place_of_an_answer_ends_the_lease_and_asks_for_no_url_again(url: str, new: bool) -> None:
     worker, lease = Mock(), page(1).meta["lease"]
-    assert FrontierScheduler(worker).enqueue_request(Request(url, meta={"lease": lease, IN_PLACE: True})) is new
+    assert FrontierScheduler(worker).enqueue_request(Request(url, meta={"lease": lease, IN_PLACE: lease.url})) is new
     ((ended, finding, capture),) = [call.args for call in worker.finish.call_args_list]
     assert (ended, finding.result, capture) == (lease, "replaced" if new else "protocol", None)
     assert worker.enqueue.called is new
@@ -97,7 +97,7 @@ def test_a_request_in_place_of_an_answer_ends_the_lease_and_asks_for_no_url_agai
 def test_a_request_that_nobody_may_send_ends_the_lease_in_place_of_whose_answer_it_came(url: str, method: str) -> None:
     """Else the page would be asked for again and again, as its lease runs out."""
     worker, lease = Mock(), page(1).meta["lease"]
-    replaced = Request(url, method=method, meta={"lease": lease, IN_PLACE: True})
+    replaced = Request(url, method=method, meta={"lease": lease, IN_PLACE: lease.url})
     assert not FrontierScheduler(worker).enqueue_request(replaced)
     ((ended, finding, _),) = [call.args for call in worker.finish.call_args_list]
     assert (ended, finding.result) == (lease, "protocol" if url == lease.url else "replaced")

@@ -192,7 +192,7 @@ def test_of_a_spiders_request_that_cannot_be_kept_it_is_said_why(
     [
         ({"finding": Finding("ok")}, True, True),  # a page that links to itself: the sieve knows it
         ({"finding": Finding("ok")}, False, False),
-        ({IN_PLACE: True}, True, False),
+        ({IN_PLACE: URL}, True, False),
         ({}, True, False),  # what a middleware asks for besides
     ],
 )
@@ -225,7 +225,7 @@ def test_a_lease_whose_answer_a_middleware_replaced_ends_as_the_host_answered(
     scheduler, worker = scheduling(spider=Own())
     worker.stores.frontier.date_ms = lambda: 5000
     capture = Capture(URL, "192.0.2.1", datetime.now(UTC), b"", Answer(status=status) if status else None)
-    scheduler.enqueue_request(Request(url, meta={"lease": leased(), "capture": capture, IN_PLACE: True}))
+    scheduler.enqueue_request(Request(url, meta={"lease": leased(), "capture": capture, IN_PLACE: URL}))
     (ended,) = [call.args for call in worker.finish.call_args_list]
     assert (ended[0], ended[1].result, ended[2]) == (leased(), result, capture)
 
@@ -233,7 +233,7 @@ def test_a_lease_whose_answer_a_middleware_replaced_ends_as_the_host_answered(
 def in_place(request: Request, **changes: Any) -> Request:
     """As a middleware gives it back."""
     made: Request = request.replace(**changes)
-    made.meta[IN_PLACE] = True
+    made.meta[IN_PLACE] = request.url
     return made
 
 
@@ -252,6 +252,19 @@ def test_a_page_s_request_that_is_remade_before_it_is_sent_goes_out_on_its_lease
     assert (again.meta, again.headers[b"X-Own"]) == (request.meta, b"1")
     assert not worker.enqueue.called
     assert not worker.finish.called
+
+
+def test_so_does_that_of_an_older_page_of_a_feed() -> None:
+    scheduler, worker = scheduling(leased(Kind.FEED))
+    worker.stores.polls.request.return_value = PollRequest("http://a.example/older", {})
+    request = scheduler.next_request()
+    assert request is not None
+    request = remade(scheduler, request)
+    assert request.url == "http://a.example/older"
+    request.meta["capture"] = Capture(request.url, "192.0.2.1", datetime.now(UTC), b"")
+    assert not scheduler.enqueue_request(in_place(request))
+    worker.stores.polls.fail.assert_called_once_with(leased(Kind.FEED), "http://a.example/older", "protocol")
+    assert not worker.enqueue.called
 
 
 def test_one_that_is_remade_again_and_again_is_none_any_more(caplog: pytest.LogCaptureFixture) -> None:
@@ -315,7 +328,7 @@ def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(
     found: list[Any] = []
     FrontierDownloader.fetch(Mock(spec=FrontierDownloader), page).addCallback(found.append)
     assert found == [made]
-    assert made.meta == {**page.meta, "own": 1, IN_PLACE: True}
+    assert made.meta == {**page.meta, "own": 1, IN_PLACE: URL}
 
 
 def test_what_a_middleware_asks_for_besides_leaves_the_lease_to_its_page() -> None:
