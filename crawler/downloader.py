@@ -15,8 +15,8 @@ from twisted.internet.defer import Deferred
 
 from crawler.pages.answers import lease_of
 
-IN_PLACE = "in_place"
-"""In the `meta` of what is put in place of an answer: the URL that was asked for."""
+IN_PLACE = "frontier_in_place"
+"""In the `meta` of what is put in place of an answer: the URL that was asked for. No spider calls its own so."""
 _OF_THE_FETCH = ("lease", "grant", "capture", "finding")
 
 
