@@ -29,8 +29,8 @@ class FrontierDownloader(Downloader):
 
 def _of_page(result: Response | Request, request: Request) -> Response | Request:
     if isinstance(result, Request) and lease_of(request) is not None:
+        known = {name: request.meta[name] for name in _OF_THE_FETCH if name in request.meta}
         for name in _OF_THE_FETCH:
             result.meta.pop(name, None)
-        result.meta.update({name: request.meta[name] for name in _OF_THE_FETCH if name in request.meta})
-        result.meta[IN_PLACE] = request.url
+        result.meta.update(known, **{IN_PLACE: request.url})
     return result

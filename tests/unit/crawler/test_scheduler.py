@@ -331,6 +331,14 @@ def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(
     assert made.meta == {**page.meta, "own": 1, IN_PLACE: URL}
 
 
+def test_so_has_the_request_itself_that_a_middleware_gives_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Request(URL, meta={"lease": leased(), "grant": "of it", "capture": "what was answered"})
+    said = dict(page.meta)
+    monkeypatch.setattr(Downloader, "fetch", lambda *_: succeed(page))
+    FrontierDownloader.fetch(Mock(spec=FrontierDownloader), page)
+    assert page.meta == {**said, IN_PLACE: URL}
+
+
 def test_what_a_middleware_asks_for_besides_leaves_the_lease_to_its_page() -> None:
     scheduler, worker = scheduling(leased(), spider=Own())
     request = scheduler.next_request()
