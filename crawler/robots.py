@@ -52,8 +52,9 @@ class RobotsMiddleware:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
         now deny all there is, :class:`OptedOutError`; :class:`OutsideFrontierError` for what nobody has leased."""
         lease = lease_of(request)
-        # A lease is for one fetch: a callback may have copied the meta of its answer, which has one already.
-        if lease is None or "capture" in request.meta:
+        # A lease is for one fetch, of the very request that was made for it: middlewares and callbacks have copies of
+        # that, or of its meta, which passed here would be sent without a delay.
+        if lease is None or "capture" in request.meta or request.meta["grant"].request() is not request:
             # Scrapy's pipelines pass over it without a word.
             logger.warning("Not fetched: %s: no delay and no robots.txt would hold for it", request.url)
             raise OutsideFrontierError(f"not fetched, since it is no request of the frontier's: {request}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import weakref
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import Any, Self
@@ -163,10 +164,10 @@ class FrontierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         if self._remade:
-            return self._remade.popleft()
+            return _granted(self._remade.popleft())
         while (held := self._worker.next_due()) is not None:
             try:
-                return self._request(held)
+                return _granted(self._request(held))
             except ValueError as error:
                 logger.warning("Not fetched: %s", error)
                 self._end(held.lease, held.lease.url, Finding("bad_url"), None)
@@ -271,6 +272,13 @@ class FrontierScheduler(BaseScheduler):
 def _raw_headers(headers: Mapping[str, str]) -> dict[str, bytes]:
     """Validators go back byte for byte as they came (seeds/harvest/validators.py); Scrapy would make UTF-8 of them."""
     return {name: value.encode("latin-1", "replace") for name, value in headers.items()}
+
+
+def _granted(request: Request) -> Request:
+    """The one request that may be sent on its lease now, not a copy of it beside."""
+    grant: HeldLease = request.meta["grant"]
+    grant.request = weakref.ref(request)
+    return request
 
 
 def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *, again: bool) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from frontier.clock_line import uptime_s
@@ -37,7 +38,7 @@ class HeldLease:
     when the lease runs out, and `start_by`, the last instant at which a fetch can still end before, from the earlier.
     """
 
-    __slots__ = ("_holder", "_known_until", "address", "due", "ends", "lease", "remade", "start_by")
+    __slots__ = ("_holder", "_known_until", "address", "due", "ends", "lease", "remade", "request", "start_by")
 
     def __init__(
         self, lease: Lease, now_ms: int, granted: tuple[float, float], fetch_timeout_s: float, holder: Holder
@@ -50,6 +51,7 @@ class HeldLease:
         self.ends = asked + (lease.expires_ms - now_ms) / 1000
         self.start_by = self.ends - fetch_timeout_s - _RESERVE_S
         self.remade = 0  # how often a middleware has made another request of that for it
+        self.request: Callable[[], object] = lambda: None  # what may be sent on it, as long as somebody has that
         self._holder = holder
         self._known_until = min(arrived, asked + _LONGEST_WAY_S) + _KNOWN_S
 

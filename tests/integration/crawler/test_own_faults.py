@@ -21,11 +21,12 @@ FRONTIER_LEASE_S, DOWNLOAD_TIMEOUT = 90, 5
 """
 SPIDERS = """
 import asyncio
+import contextlib
 import os
 import shutil
 from pathlib import Path
 from scrapy import Request, Spider, signals
-from scrapy.exceptions import DontCloseSpider
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from crawler.state.embedded_redis import EmbeddedRedis
 
 WEB = "http://127.71.5.1:PORT"
@@ -65,8 +66,12 @@ class AsksTwice:
     def from_crawler(cls, crawler):
         return cls(crawler)
 
-    def process_request(self, request):
+    async def process_request(self, request):
+        if "beside" in request.meta:
+            return
         self.kept[request.url] = request.copy()
+        with contextlib.suppress(IgnoreRequest):
+            await self.crawler.engine.download_async(request.replace(meta={**request.meta, "beside": True}))
         if request.url in (WEB + "/long1", WEB + "/long2"):
             self.crawler.engine.crawl(request.replace(url=request.url + "/besides"))
             self.crawler.engine.crawl(request.copy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -45,8 +46,13 @@ class Records:
 
 def look(middleware: RobotsMiddleware, path: str, version: int = 7, sent: str = "", kind: Kind = Kind.PAGE) -> None:
     lease = replace(LEASE, url=f"http://a.test{path}", kind=kind, robots_ms=version)
-    request = Request(f"http://a.test{sent or path}", meta={"lease": lease})
-    asyncio.run(middleware.process_request(request))
+    asyncio.run(middleware.process_request(granted(f"http://a.test{sent or path}", lease)))
+
+
+def granted(url: str, lease: Lease) -> Request:
+    request = Request(url)
+    request.meta.update(lease=lease, grant=SimpleNamespace(request=lambda: request))
+    return request
 
 
 def middleware_for(records: Records) -> RobotsMiddleware:
@@ -69,6 +75,15 @@ def test_what_nobody_has_leased_is_not_fetched(meta: dict[str, object]) -> None:
     with pytest.raises(OutsideFrontierError):
         asyncio.run(middleware_for(records).process_request(Request("http://a.test/open", meta=meta)))
     assert records.asked == 0
+
+
+def test_a_copy_of_a_request_is_not_sent_on_its_lease_as_well() -> None:
+    records = Records(RobotsRecord("allow"))
+    request = granted("http://a.test/open", LEASE)
+    with pytest.raises(OutsideFrontierError):
+        asyncio.run(middleware_for(records).process_request(request.copy()))
+    asyncio.run(middleware_for(records).process_request(request))
+    assert records.asked == 1
 
 
 def test_a_record_that_ran_out_sends_the_lease_back_and_denies_nothing_for_good() -> None:
@@ -135,9 +150,9 @@ def test_where_a_robots_txt_has_moved_to_is_held_against_the_opt_outs() -> None:
     own = Lease("t", "http://a.test/robots.txt", Kind.ROBOTS, "http://a.test", "", 0, 0)
     moved = replace(own, url="http://a.test/p?private=robots.txt", source="http://b.test", hops=1)
     for lease in (own, replace(moved, url="http://a.test/open.txt")):
-        asyncio.run(middleware.process_request(Request(lease.url, meta={"lease": lease})))
+        asyncio.run(middleware.process_request(granted(lease.url, lease)))
     with pytest.raises(OptedOutError, match="has opted out"):
-        asyncio.run(middleware.process_request(Request(moved.url, meta={"lease": moved})))
+        asyncio.run(middleware.process_request(granted(moved.url, moved)))
 
 
 def test_rules_that_were_asked_for_twice_at_a_time_are_counted_once() -> None:
