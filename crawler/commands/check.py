@@ -1,4 +1,4 @@
-"""``scrapy check``: as Scrapy's, through the guarded fetcher, robots.txt and the delay of a host.
+"""``scrapy check``: as Scrapy's, through the guarded fetcher, robots.txt and the pace of a crawl.
 
 The frontier keeps a callback by its name, without the contracts around it, and fetches a URL once: by it no contract
 would ever be run.
@@ -18,14 +18,23 @@ class Command(ByHand, ScrapyCheck):
     """See the module."""
 
     def long_desc(self) -> str:
-        return f"{super().long_desc()}, one request to a host each FRONTIER_DELAY_S. Example: scrapy check -l"
+        return f"{super().long_desc()}, at the pace of a crawl. Example: scrapy check -l"
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        from scrapy.utils.misc import load_object
+
+        from crawler.console.paced import Pace, PacedHandler
+
         super().process_options(args, opts)
         assert self.settings is not None
-        delay_s = self._effective_settings().getfloat("FRONTIER_DELAY_S")
-        pace = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": delay_s, "RANDOMIZE_DOWNLOAD_DELAY": False}
-        self.settings.setdict(pace, priority="cmdline")
+        pace = Pace()
+        handlers = self._effective_settings().getdict("DOWNLOAD_HANDLERS")
+        for scheme, given in handlers.items():  # a project may have its own
+            if given and scheme in ("http", "https"):
+                handlers[scheme] = type("Paced", (PacedHandler, load_object(given)), {"pace": pace})
+        # Waiting is theirs alone: what waits elsewhere cannot tell them of a Crawl-delay.
+        mine = {"DOWNLOAD_HANDLERS": handlers, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 1000}
+        self.settings.setdict(mine, priority="cmdline")
 
     def _named(self, args: Sequence[str], _opts: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]:
         return (), args

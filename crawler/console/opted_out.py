@@ -1,4 +1,5 @@
-"""What has opted out, for the commands that fetch outside any crawl: `seeds`, `fetch`, `shell`, `view`, the collector.
+"""What has opted out, for the commands that fetch outside any crawl: `seeds`, `fetch`, `shell`, `view`, `check`,
+the collector.
 
 Guarantees: before each request ``FRONTIER_OPT_OUT_FILE`` is asked and, where there is a Redis, its tables, all as they
 are at that moment: that of all crawls, and that of the crawl that is named, else those of all its crawls that its user

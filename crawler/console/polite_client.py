@@ -68,7 +68,7 @@ class Visit:
 
 
 @dataclass(slots=True)
-class _Place:
+class Place:
     """An authority or an address: who may ask it, and from when on (:func:`uptime_s`)."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -81,7 +81,7 @@ class _Place:
 
 
 @dataclass(slots=True)
-class _Host(_Place):
+class _Host(Place):
     """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on;
     `unread`: why there are no rules in it, so that nothing may be asked for, or "". `delay_s` is its Crawl-delay,
     `own_s` that of a seed file, `address_s` its address' there. `told`: until when its last answer asked to wait, be it
@@ -98,12 +98,12 @@ class _Host(_Place):
     again: float = 0.0
 
 
-class _Turn:
+class Turn:
     """The grant of one request: waits for the address once it is known, and holds it until the answer is there."""
 
-    def __init__(self, places: defaultdict[str, _Place], opted_out: OptedOut, waiting: Waiting) -> None:
+    def __init__(self, places: defaultdict[str, Place], opted_out: OptedOut, waiting: Waiting) -> None:
         self._places, self._opted_out, self._waiting = places, opted_out, waiting
-        self._place: _Place | None = None
+        self._place: Place | None = None
         self.address = ""
         self.start_by = math.inf
 
@@ -159,7 +159,7 @@ class PoliteClient:
         self._robots_age_s = settings.getfloat("ROBOTS_MAX_AGE_S")
         self._most_crawl_delay_s = settings.getfloat("FRONTIER_MAX_CRAWL_DELAY_S")
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
-        self._addresses: defaultdict[str, _Place] = defaultdict(_Place)
+        self._addresses: defaultdict[str, Place] = defaultdict(Place)
         self._retry_factor = settings.getfloat("FRONTIER_RETRY_FACTOR")
         self.waiting: Waiting = lambda _: nullcontext()
 
@@ -284,7 +284,7 @@ class PoliteClient:
 
     @contextlib.asynccontextmanager
     async def _turn(self, request: Request, host: _Host) -> AsyncIterator[None]:
-        request.meta["grant"] = turn = _Turn(self._addresses, self._opted_out, self.waiting)
+        request.meta["grant"] = turn = Turn(self._addresses, self._opted_out, self.waiting)
         try:
             yield
         finally:

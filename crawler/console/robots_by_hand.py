@@ -45,7 +45,7 @@ class RobotsByHand:
 
     async def process_request(self, request: Request) -> None:
         """IgnoreRequest for what robots.txt forbids; what befell the request for robots.txt itself. ValueError for what
-        is neither http nor https."""
+        is neither http nor https. Its Crawl-delay goes along for who keeps one (crawler/console/paced.py)."""
         if request.meta.get("robots") or urlsplit(request.url).path == "/robots.txt":
             return
         home = str(authority(request.url))
@@ -60,6 +60,7 @@ class RobotsByHand:
                 self._rules[home] = rules, uptime_s() + self._age_s
         if not rules.allowed(request.url):
             self._refuse(request, "robots.txt forbids it")
+        request.meta["crawl_delay_s"] = rules.crawl_delay() or 0.0
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """IgnoreRequest for what got no answer: a line of the log in place of Scrapy's traceback, and a shell opens."""

@@ -44,14 +44,14 @@ def test_what_opts_out_while_its_request_waits_for_the_address_is_not_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with answering(lambda _: b"") as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
-        bind = polite_client._Turn.bind
+        bind = polite_client.Turn.bind
 
-        async def bind_late(turn: polite_client._Turn, address: str) -> bool:
+        async def bind_late(turn: polite_client.Turn, address: str) -> bool:
             if asked:
                 monkeypatch.setattr(fetch.opted_out, "against", lambda _: "a.test")
             return await bind(turn, address)
 
-        monkeypatch.setattr(polite_client._Turn, "bind", bind_late)
+        monkeypatch.setattr(polite_client.Turn, "bind", bind_late)
         assert fetch(f"{home}/page").problem == "opted_out"
     assert asked == ["/robots.txt"]
 
@@ -247,9 +247,9 @@ def test_who_waits_for_a_host_goes_by_a_delay_that_is_learnt_meanwhile(seconds: 
 
 
 def test_who_no_longer_waits_for_an_address_takes_back_none_of_its_delay() -> None:
-    places: defaultdict[str, polite_client._Place] = defaultdict(polite_client._Place)
+    places: defaultdict[str, polite_client.Place] = defaultdict(polite_client.Place)
     places["192.0.2.1"].due = due = uptime_s() + 100
-    turn = polite_client._Turn(places, Mock(), MagicMock())
+    turn = polite_client.Turn(places, Mock(), MagicMock())
 
     async def cancelled() -> None:
         with contextlib.suppress(TimeoutError):
