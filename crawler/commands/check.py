@@ -17,8 +17,10 @@ from crawler.console.by_hand import ByHand
 class Command(ByHand, ScrapyCheck):
     """See the module."""
 
+    example = "scrapy check myspider -s CONTACT=you@example.org"
+
     def long_desc(self) -> str:
-        return f"{super().long_desc()}, at the pace of a crawl. Example: scrapy check -l"
+        return f"{super().long_desc()}, at the pace of a crawl. Example: {self.example}"
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         from scrapy.utils.misc import load_object
