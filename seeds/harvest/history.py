@@ -74,8 +74,8 @@ class FeedHistory:
     validators speak of was fetched (epoch microseconds). `spelled`: how its server wants the address spelled, "":
     as it is. `problem`: what the last poll failed of, while the feed fails. `groups`: of a document that shows more
     than is remembered, what tells whether it shows the same items (:meth:`regroup`). `left_out`: of what the last
-    document named, how many were beyond the limit. `untrue`: it was said to be unchanged when it was not, so conditions
-    are of no use.
+    document named, how many were beyond the limit. `doubted`: it may have been said to be unchanged when it was not,
+    and no condition has been answered with what is new since; `untrue`: twice running, so conditions are of no use.
     """
 
     polls: int = 0
@@ -107,6 +107,7 @@ class FeedHistory:
     groups: bytes = b""
     left_out: int = 0
     untrue: bool = False
+    doubted: bool = False
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)

@@ -34,7 +34,7 @@ _PAGE_AGAIN_MS = 1000
 _LONGEST_SPELLING = 200
 _LONGEST_PROBLEM = 100
 _ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
-_UNTRUE = 2  # items that were there before; one may have been written days before it was shown
+_UNTRUE = 2  # items that were there before
 
 
 def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
@@ -138,8 +138,7 @@ class _Visit:
         history, now_s = self._history, self._now_s
         first = not history.last_s
         new, old = self._of_many(document)
-        if (history.same + 1) % _ASK_ANEW_EVERY == 0:
-            history.untrue |= sum(_published_s(entry) <= history.last_s for entry in new) >= _UNTRUE
+        self._doubt(new)
         gap = not first and self._is_gap(document, new)
         lost, searched = self._begin_catch_up(document) if gap else (0, True)
         self._learn(document, new)
@@ -157,6 +156,16 @@ class _Visit:
             left_out=self._tell_left_out(document),
         )
         return self._scheduled(stats, (*new, *old), follow_ups)
+
+    def _doubt(self, new: Sequence[FeedEntry]) -> None:
+        """Whether to believe a 304: items that were there before may have been written long before they were shown, but
+        then some are met on condition, too."""
+        history = self._history
+        if (history.same + 1) % _ASK_ANEW_EVERY:
+            history.doubted &= bool(history.errors) or not new
+        elif sum(_published_s(entry) <= history.last_s for entry in new) >= _UNTRUE:
+            history.untrue |= history.doubted
+            history.doubted = True
 
     def _unchanged(self) -> PollResult:
         history, now_s = self._history, self._now_s
