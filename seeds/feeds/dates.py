@@ -54,14 +54,16 @@ def instant(written: str, guessed_ms: int | None = None) -> int | None:
     RFC 2822 may have it, to poll by: without a zone it is UTC; None for what says nothing. `guessed_ms` is what the
     parser of a format makes of it."""
     text = written.strip()
+    if re.fullmatch(r"\d{4}(-\d{2})?", text):
+        text = f"{text}-01" if len(text) == 7 else f"{text}-01-01"
+    with suppress(ValueError, OverflowError):  # as most have it, and read so in a fifth of the time
+        return _ms(datetime.fromisoformat(text))
     told, zone = _told(text)
     if told is not None and (told.tzinfo is not None or not zone):
         return _ms(told)
-    if re.fullmatch(r"\d{4}(-\d{2})?", text):
-        text = f"{text}-01" if len(text) == 7 else f"{text}-01-01"
-    for read in (datetime.fromisoformat, parsedate_to_datetime) if 0 < len(text) <= _LONGEST else ():
+    if 0 < len(text) <= _LONGEST:
         with suppress(ValueError, IndexError, TypeError, OverflowError):
-            return _ms(read(text))
+            return _ms(parsedate_to_datetime(text))
     return _ms(told) if told is not None and guessed_ms is None else guessed_ms
 
 
