@@ -31,6 +31,7 @@ from sieve.urls import canonicalize_many
 _ANCHORS = 5
 _FEW = 3
 _PAGE_AGAIN_MS = 1000
+_BUSY_AGAIN_MS = 600_000  # as of other pages (frontier/outcomes.py): with each 5xx at once the whole host rests longer
 _LONGEST_SPELLING = 200
 _LONGEST_PROBLEM = 100
 _ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
@@ -111,27 +112,28 @@ class _Visit:
         up.owed = False
         stats = PollStats(pages_back=1)
         new: tuple[FeedEntry, ...] = ()
-        state = "open"
+        state, wait_ms = "open", _PAGE_AGAIN_MS
         try:
             if answer.problem or answer.status != 200:
                 raise SeedsError(answer.problem or f"status {answer.status}")
             document = read(answer, up.url, history, since_s=up.since_s if up.step == catch_up.SITEMAP else 0)
         except SeedsError:
-            again = answer.may_pass and up.pages < self._polling.max_pages_back
-            state = "on" if catch_up.skip(up, again=again) else "open"
+            left = catch_up.skip(up, again=answer.may_pass) and up.pages < self._polling.max_pages_back
+            state = "on" if left else "open"
+            wait_ms = _BUSY_AGAIN_MS if answer.may_pass else wait_ms
         else:
             catch_up.add_sitemaps(up, document.sitemaps)
             new = self._unknown(document)
             history.seen = (history.seen + [item_mark(entry) for entry in new])[: history.room]
             state = catch_up.advance(history, up, document.feed, len(new), self._polling.max_pages_back)
             stats = PollStats(pages_back=1, new_items=len(new), recovered=len(new))
+        # No later than after a whole interval: this clock may be far behind the one by which the feed was polled.
+        due_in_ms = min(max(0, history.due_s * 1000 - answer.now_ms), history.interval_s * 1000)
         if state == "on":
-            return self._result(_PAGE_AGAIN_MS, stats, new)
+            return self._result(max(_PAGE_AGAIN_MS, min(wait_ms, due_in_ms)), stats, new)
         history.catch_up = None
         missed = 0 if state == "closed" else max(1, up.lost - up.recovered)
         self._warn(f"gap_{state}", f"{up.recovered} items recovered from {up.pages} older pages")
-        # No later than after a whole interval: this clock may be far behind the one by which the feed was polled.
-        due_in_ms = min(max(0, history.due_s * 1000 - answer.now_ms), history.interval_s * 1000)
         return self._result(due_in_ms, replace(stats, missed=missed), new)
 
     def _fresh(self, document: Document) -> PollResult:

@@ -405,6 +405,11 @@ def test_an_older_page_that_cannot_be_had_just_now_is_asked_for_again() -> None:
         memo, found = result.memo, found + links(result)
         if result.warnings:
             break
+        due_in_ms = FeedHistory.unpack(memo).due_s * 1000 - now_ms
+        assert due_in_ms > 600_000
+        assert result.again_in_ms == (600_000 if status in (503, 0) else 1000), (
+            "with each failure its host rests longer"
+        )
     assert reasons(result) == ["gap_closed"]
     assert asked[:2] == ["?paged=2", "?paged=3"]
     assert asked.count("?paged=3") == 3
@@ -424,7 +429,7 @@ def test_a_search_ends_after_so_many_pages() -> None:
         assert reasons(result) == said
     assert result.warnings[0].detail == "30 items recovered from 3 older pages"
     memo = ask(memo, now_ms + 90 * HOUR_MS, rss(range(180, 170, -1))).memo
-    for status, pages in ((404, 4), (503, 7 + 4)):  # WordPress' and three sitemaps; and as long as there is room, again
+    for status, pages in ((404, 4), (503, 7)):  # WordPress' and three sitemaps; and as long as there is room, again
         missing = memo
         while not reasons(
             result := poll(
