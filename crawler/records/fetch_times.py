@@ -6,8 +6,8 @@ unreadable URLs or dates. The delay that a host asks for is read from its robots
 holds from that request until the next robots.txt, also where its content is stored once for several (a revisit). What
 was fetched as one the metadata record says (`kind`), and of one that has moved for which host (`source`): it holds for
 that from its end on. A page of that address, to which somebody linked, is none, as the crawl did not read it so.
-Strangers' files say neither: there the address decides. (None is looked for in the files of an earlier crawl; then only
-the configured delay is checked.)
+Strangers' files say neither, and ours from before it was written no `source`: there the address decides. (None is
+looked for in the files of an earlier crawl; then only the configured delay is checked.)
 """
 
 from __future__ import annotations
@@ -134,11 +134,11 @@ def _holds_from(record: Record, told: Mapping[str, str]) -> Iterator[tuple[str, 
     if (when := _asked_when(record)) is None:
         return
     home, start_ms = when
-    if (origin := told.get("source", home)) != home:
+    origin = told.get("source", "")
+    if origin not in ("", home):
         yield origin, start_ms + (_duration_ms(told.get("fetchTimeMs", "")) or 0)
-        if record.url != f"{home}/robots.txt":
-            return
-    yield home, start_ms
+    if origin == home or _ROBOTS_TXT.fullmatch(record.url):
+        yield home, start_ms
 
 
 def _said(record: Record, head: HttpHead) -> RobotsRecord:

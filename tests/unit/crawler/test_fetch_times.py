@@ -241,6 +241,14 @@ def test_a_robots_txt_that_has_moved_holds_for_whom_it_was_asked_for(tmp_path: P
     ]
 
 
+def test_where_an_archive_does_not_say_for_whom_it_was_asked_for_a_moved_robots_txt_holds_for_nobody(
+    tmp_path: Path,
+) -> None:
+    """As before that was written down: the host that it lies on would be bound to another's Crawl-delay."""
+    elsewhere = exchange(1, 0, "/of-another-host.txt", ROBOTS, told=b"kind: robots\r\n")
+    assert asked(tmp_path, elsewhere, exchange(2, 1, "/page")) == [(0, 0), (1000, 0)]
+
+
 def test_the_order_of_the_records_does_not_count(tmp_path: Path) -> None:
     """Several workers write several files, and robots.txt may lie in any of them."""
     (tmp_path / "pages.warc").write_bytes(exchange(1, 3, "/1") + exchange(2, 4, "/2"))
