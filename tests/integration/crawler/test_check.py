@@ -194,6 +194,22 @@ def test_hosts_are_asked_at_the_pace_of_a_crawl_whatever_the_spiders(tmp_path: P
     assert done.returncode == 1
 
 
+def test_what_opts_out_while_it_waits_for_its_turn_is_not_asked(tmp_path: Path) -> None:
+    opted_out = tmp_path / "opted-out"
+    opted_out.write_text("")
+
+    class OptsOut(Handler):
+        def asked(self) -> None:
+            if self.path != "/robots.txt":
+                opted_out.write_text(f"{ORDINARY}:{self.server.port}\n")
+            super().asked()
+
+    with hosts(OptsOut, [ORDINARY]) as web:
+        done = check(write_project(tmp_path, SPIDERS, web.port), FRONTIER_OPT_OUT_FILE=str(opted_out))
+    assert len(web.asked) == 2, "robots.txt and one page"
+    assert f"{ORDINARY}:{web.port} (FRONTIER_OPT_OUT_FILE) has opted out" in done.stderr
+
+
 def test_crawls_without_code_have_none_and_what_there_is_not_is_a_line() -> None:
     done = run("check", CONTACT="me@a.test")
     assert done.returncode == 0
