@@ -151,11 +151,12 @@ class Journal:
         self._mark = mark
         self._waiting: list[bytes] = []
         self._unsynced: list[bytes] = []  # in the file, and not known to be on the device
+        self._kept = 0  # bytes behind `size`: the first that wait, of which an fsync has failed
 
     @classmethod
     def create(cls, path: Path, config: dict[str, Any]) -> Journal:
         """A new journal; FileExistsError when the name is taken."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         journal = cls(path, descriptor, 0, os.urandom(_MARK_BYTES))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # one that recovers may have it for a moment
@@ -178,7 +179,7 @@ class Journal:
         """Lock a dead writer's journal and read it; JournalBusy when the writer lives, FileNotFoundError when it is
         gone, JournalUnreadable when this version cannot read it: it is as it was.
         """
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
             _lock(descriptor, path)
             if os.fstat(descriptor).st_ino != path.stat().st_ino:
@@ -199,25 +200,27 @@ class Journal:
     def commit(self, *, durable: bool = True) -> None:
         """Write what was added, and (``durable``) fsync. ArchiveFull: call again later. When the fsync fails, all since
         the last one is then written anew: what the kernel could not write it may forget, and a second fsync would say
-        that all is well. It stays in the file until then: others may have been told of a pack that is noted there.
+        that all is well. It stays in the file, and is written over itself: others may have been told of a pack that is
+        noted there.
         """
         if self._waiting:
             needed = sum(map(len, self._waiting))
             try:
-                cut_back(self._descriptor, self.size)
+                cut_back(self._descriptor, self.size + self._kept)
+                os.lseek(self._descriptor, self.size, os.SEEK_SET)
                 self.size += write_all(self._descriptor, self._waiting)
             except OSError as error:
                 with contextlib.suppress(OSError):  # the next commit does it
-                    cut_back(self._descriptor, self.size)
+                    cut_back(self._descriptor, self.size + self._kept)
                 raise full_error(self.path, needed, error) from error
             self._unsynced += self._waiting
-            self._waiting = []
+            self._waiting, self._kept = [], 0
         if durable and self._unsynced:
             try:
                 os.fsync(self._descriptor)
             except OSError as error:
                 needed = sum(map(len, self._unsynced))
-                self.size -= needed
+                self.size, self._kept = self.size - needed, needed
                 self._waiting, self._unsynced = self._unsynced, []
                 raise full_error(self.path, needed, error) from error
             self._unsynced = []
@@ -226,7 +229,7 @@ class Journal:
         """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""
         fresh = self.path.with_suffix(".journal-new")
         try:
-            descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise full_error(fresh, 0, error) from error
         parts = [MAGIC, *encode(self._mark, CONFIG, (config,))]
@@ -243,7 +246,7 @@ class Journal:
             raise full_error(self.path, sum(map(len, parts)), error) from error
         os.close(self._descriptor)
         self._descriptor, self.size = descriptor, size
-        self._waiting, self._unsynced = [], []
+        self._waiting, self._unsynced, self._kept = [], [], 0
         fsync_folder(self.path.parent)
 
     def close(self, *, remove: bool) -> None:
