@@ -5,6 +5,7 @@ A Scrapy Request exists only between a lease and its report; nothing is pickled 
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import weakref
@@ -63,6 +64,7 @@ class FrontierScheduler(BaseScheduler):
         assert worker is not None, "the add-on crawler.addon.Ulwembu sets the extension that this scheduler needs"
         scheduler = cls(worker, cookies=crawler.settings.getbool("COOKIES_ENABLED"))
         crawler.signals.connect(scheduler._refuse, signals.spider_opened)
+        crawler.signals.connect(scheduler._await_enqueued, signals.request_scheduled)
         return scheduler
 
     def open(self, spider: Spider) -> Deferred[None]:
@@ -116,9 +118,7 @@ class FrontierScheduler(BaseScheduler):
             if again and not fault and self._is_remade(request):
                 self._remade.append(request)
                 return True
-            capture = request.meta.get("capture")
-            judged = _finding_of_replaced(parent, capture, self._worker.stores.frontier.date_ms, again=again)
-            self._end(parent, asked, judged, capture)
+            self._end_replaced(request, asked, again=again)
         if fault:
             logger.warning("Not fetched: %s", fault)
             return False
@@ -137,6 +137,21 @@ class FrontierScheduler(BaseScheduler):
         if isinstance(finding := request.meta.get("finding"), Finding):  # of the page that asks for it
             finding.requests.append(candidate)
         return True
+
+    def _await_enqueued(self, request: Request) -> None:
+        """What a filter refuses, as Scrapy's of `allowed_domains` does, never comes to :meth:`enqueue_request`, and the
+        lease of the page in whose place it was asked for would run out."""
+        if IN_PLACE in request.meta:
+            asyncio.get_running_loop().call_soon(self._end_unless_enqueued, request)
+
+    def _end_unless_enqueued(self, request: Request) -> None:
+        if asked := request.meta.pop(IN_PLACE, ""):
+            self._end_replaced(request, asked, again=False)
+
+    def _end_replaced(self, request: Request, asked: str, *, again: bool) -> None:
+        lease, capture = request.meta["lease"], request.meta.get("capture")
+        judged = _finding_of_replaced(lease, capture, self._worker.stores.frontier.date_ms, again=again)
+        self._end(lease, asked, judged, capture)
 
     def _is_remade(self, request: Request) -> bool:
         """Whether a downloader middleware has made it of the page's before anything was sent: the lease is its, too."""

@@ -92,6 +92,17 @@ class Anew(Spider):
     def parse(self, response):
         yield {"page": response.url}
 
+class LeadsAway:
+    def process_request(self, request):
+        return Request("http://127.71.5.2:PORT/") if request.url.endswith("/before") else None
+
+    def process_response(self, request, response):
+        return Request("http://127.71.5.2:PORT/") if b"after" in response.body else response
+
+class LedAway(Spider):
+    name, allowed_domains = "led-away", ["127.71.5.1"]
+    start_urls, custom_settings = [WEB + "/before", WEB + "/after"], {"DOWNLOADER_MIDDLEWARES": {LeadsAway: 540}}
+
 class Faults(Spider):
     name, start_urls = "faults", [WEB + "/"]
 
@@ -326,6 +337,12 @@ def test_a_page_that_a_middleware_answers_with_a_request_made_anew_is_done_with(
     assert items == [{"page": f"http://{HERE}:{web.port}/other"}]
     assert [path for _, path in web.asked] == ["/robots.txt", "/kettle", "/other"]
     assert "had run out" not in log
+
+
+def test_a_page_that_a_middleware_answers_with_a_request_that_is_refused_is_done_with(web: Host, project: Path) -> None:
+    """By `allowed_domains`: its lease ran out and it was asked for again, and the crawl never ended."""
+    crawl(project, "led-away")
+    assert [path for _, path in web.asked] == ["/robots.txt", "/after"]
 
 
 def test_what_a_middleware_asks_for_before_anything_is_sent_is_fetched_in_its_place(web: Host, project: Path) -> None:
