@@ -23,7 +23,7 @@ PUBLICATION = ("published", "author", "site", "licence")
 """What a page says of its publication: names of a document's fields, of keys in JSON and of attributes in vertical
 text."""
 SAID = (*PUBLICATION, "published_from")
-"""The same, and whose word the date is, in all forms of a document."""
+"""The same, and whence the date is, in all forms of a document."""
 FEED = "feed"
 """Of :attr:`Document.published_from`."""
 
@@ -77,8 +77,8 @@ class Document:
     """``id``: unique (the WARC record's UUID); ``date``: when it was captured, as the archive writes it; ``place``:
     file and offset of its record; ``charset``: that it was read with; ``truncated``: reason when the archive has only
     its beginning. ``published``, ``author``, ``site``, ``licence``: as of
-    :class:`relevance.pages.publication.Publication`, "" where the page does not say; ``published_from``: who else
-    says the date, :data:`FEED` or ""."""
+    :class:`relevance.pages.publication.Publication`, "" where the page does not say; ``published_from``: whence the
+    date is where no markup says it, :data:`FEED`, :data:`relevance.pages.publication.PRINTED`, else ""."""
 
     id: str
     url: str

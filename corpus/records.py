@@ -240,6 +240,7 @@ def document_of(
         author=said.author,
         site=said.site,
         licence=said.licence,
+        published_from=said.published_from,
     )
     return Read(document, asides=asides)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from archive import Record
 from archive.index.cdxj import timestamp
 from archive.tools.revisits import Content, had, sought
-from corpus.document import FEED, Document
+from corpus.document import Document
 from corpus.records import Captured, captured_as
 from corpus.told import dated, feed_published
 
@@ -36,7 +36,7 @@ class Again:
     def document(self, before: Document) -> Document:
         """The document as it was captured again."""
         again = replace(before, **self.capture._asdict())
-        return again if again.published and again.published_from != FEED else dated(again, self.published)
+        return again if again.published and not again.published_from else dated(again, self.published)
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """What a crawl knew of a page beyond the page, from the metadata record that stands behind its capture.
 
 That is when the page was published, as the feed says that led to it. It counts where the page does not say so itself,
-under the rules for what pages say (:mod:`relevance.pages.publication`). And that it is no page, but was fetched since
-one embeds it (``kind: requisite``): a script that is served as plain text is no document.
+or only prints it, under the rules for what pages say (:mod:`relevance.pages.publication`). And that it is no page, but
+was fetched since one embeds it (``kind: requisite``): a script that is served as plain text is no document.
 
 Guarantees: records stay in their order; at most :data:`_MOST_HELD` are held back at a time, and only behind a document.
 """
@@ -67,6 +67,6 @@ def _told(read: Read, metadata: Record) -> Read:
     assert read.document is not None  # only behind such something is held
     if metadata.in_memory and metadata.damage is None and _REQUISITE.search(metadata.block()):
         return Read(reason="requisite", notes=read.notes)
-    if read.document.published:
+    if read.document.published and not read.document.published_from:
         return read
     return replace(read, document=dated(read.document, feed_published(metadata)))

@@ -5,7 +5,7 @@ the public corpora of Brno University of Technology::
 
     <doc title="…" url="…" id="…">     title from the page, absolute URL, unique id; `& < > "` as entities;
                                        published, author, site, licence behind them where the page says them,
-                                       published_from where the date is another's word
+                                       published_from where no markup says the date
     <head> … </head>                   the title, in sentences
     <p lang="zu"> … </p>               a paragraph; lang (ISO 639-1, else 639-3) only when it is known;
                                        heading="1" on a heading, when headings are asked for

@@ -30,7 +30,15 @@ from relevance.pages.media_type import media_type
 from relevance.pages.navigation import Navigation, navigation
 from relevance.pages.noscript import without_open_noscript
 from relevance.pages.outline import HEADINGS
-from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_data, read_publication
+from relevance.pages.publication import (
+    NOTHING_SAID,
+    Linked,
+    Origin,
+    Publication,
+    read_data,
+    read_publication,
+    with_what_is_printed,
+)
 from relevance.pages.states import LITTLE, Script, scripts
 from relevance.pages.xhtml import as_html
 
@@ -96,8 +104,8 @@ def read_page(
     nav = navigation(tree)
     links, linking = _links(tree, nav)
     publication, data, states = NOTHING_SAID, LinkedData(), scripts(head.told)
+    origin = Origin(url, captured or "", head.facts["base"], head.facts.get("canonical"))
     if captured is not None or _BODY in html or (states and _FREE in html):
-        origin = Origin(url, captured or "", head.facts["base"], head.facts.get("canonical"))
         data = read_data(head.told, origin)
         if captured is not None:
             publication = read_publication(tree, head.told, data, _linked(links), origin)
@@ -107,6 +115,8 @@ def read_page(
         texts, more = texts_and_links(markup(carried).encode("utf-8", "replace"))
         if sum(map(len, texts)) >= FULL and not is_shown(texts, [block.text for block in blocks]):
             blocks, links = _with_carried(blocks, texts), (links + more)[:MAX_LINKS]
+    if captured is not None:
+        publication = with_what_is_printed(publication, blocks, data, head.facts["title"], origin)
     return Page(
         url=url,
         charset=decoded.charset,

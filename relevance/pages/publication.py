@@ -2,9 +2,10 @@
 
 A date or name that is wrong does more harm in a corpus than one that is missing: what is said twice and differently,
 what cannot be, and what may be another's is left out. Sources, best first: JSON-LD
-(:mod:`relevance.pages.linked_data`), `<meta>` by name, microdata and `<time>` (:mod:`relevance.pages.marked`), and the
-date in the address; of licences also a sentence with a link (:mod:`relevance.pages.licences`). Nothing else is taken
-from running text. Start pages and lists of articles have neither date nor author.
+(:mod:`relevance.pages.linked_data`), `<meta>` by name, microdata and `<time>` (:mod:`relevance.pages.marked`), the date
+in the address, and what is printed above the text (:mod:`relevance.pages.printed`); of licences also a sentence with a
+link (:mod:`relevance.pages.licences`). Nothing else is taken from running text. Start pages and lists of articles have
+neither date nor author.
 Source: the names in use as htmldate and trafilatura know them; differs from both: no guesses from text or years.
 
 Guarantees: any page is read at the cost of its length; values are one line without control characters.
@@ -15,18 +16,21 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from relevance.pages.blocks import Block
 from relevance.pages.head import Told
 from relevance.pages.instants import days_apart, instant, is_after
 from relevance.pages.licences import LICENCES, said_of_the_page
 from relevance.pages.linked_data import LinkedData, plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_microdata, read_times
+from relevance.pages.months import month_of
+from relevance.pages.printed import printed_authors, printed_day
 from relevance.pages.titles import own_title
 
 MOST_LETTERS = 300
@@ -59,7 +63,9 @@ _KINDS = (_PUBLISHED, _DATED, _CHANGED, _AUTHOR, _PERHAPS_AUTHOR, _TITLE, _SITE,
 _BY_KIND = {kind: tuple(kind.split()) for kind in _KINDS}
 _NAMES = frozenset(chain.from_iterable(_BY_KIND.values()))
 _SCRIPT = re.compile(r"\s*application/(?:[a-z]+\+)?ld\+json", re.I)
-_FOLDERS = re.compile(r"/(?P<year>(?:19|20)\d\d)[/-](?P<month>\d\d?)[/-](?P<day>\d\d?)[/-][^/?#]*[^\W\d_]", re.A)
+_FOLDERS = re.compile(
+    r"/(?P<year>(?:19|20)\d\d)[/-](?P<month>\d\d?|[a-z]{3})[/-](?P<day>\d\d?)[/-][^/?#]*[^\W\d_]", re.A
+)
 _START = re.compile(r"/?(?:(?:index|home|default)(?:\.\w{2,5})?)?/?\Z", re.I)
 _LIST = re.compile(r"/(?:tags?|categor(?:y|ies)|authors?|search)/[^/]*/?\Z|/page/\d+/?\Z", re.I)
 _BY = re.compile(r"(?:by|von|par|por|door|autor|author|text)(?:\s*:\s*|\s+)(?=\S)", re.I)
@@ -78,16 +84,18 @@ _TAG = re.compile(r"<[^<>]*>")
 class Publication:
     """`published`: ISO 8601, a day, or with time and zone; `author`: names, `; ` between them; `site`: its name;
     `licence`: an address, or as the page names it; `title`: of the text itself (:mod:`relevance.pages.titles`). ""
-    where the page does not say."""
+    where the page does not say. `published_from`: :data:`PRINTED` where readers alone are told `published`, else ""."""
 
     published: str = ""
     author: str = ""
     site: str = ""
     licence: str = ""
     title: str = ""
+    published_from: str = ""
 
 
 NOTHING_SAID = Publication()
+PRINTED = "printed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +134,19 @@ def read_publication(
 ) -> Publication:
     """What a page says. `tree` must be whole yet; `told`: in its head; `data`: by :func:`read_data`."""
     return _Reader(tree, told, data, linked, origin).publication()
+
+
+def with_what_is_printed(
+    said: Publication, blocks: Sequence[Block], data: LinkedData, title: str, origin: Origin
+) -> Publication:
+    """`said`, with date and author as they are printed in `blocks` where nothing else does. `title`: the page's."""
+    if (said.published and said.author) or is_start_or_list(origin.url) or data.listing:
+        return said
+    title = said.title or title
+    if not said.author:
+        said = replace(said, author=_people(printed_authors(blocks, title), _own(said.site, origin.url)))
+    day = "" if said.published else next(iter(_possible([printed_day(blocks, title)], origin.captured)), "")
+    return replace(said, published=day, published_from=PRINTED) if day else said
 
 
 class _Reader:
@@ -197,10 +218,7 @@ class _Reader:
         return found
 
     def _possible(self, days: Iterable[str]) -> list[str]:
-        """Those that are told and were not to come when the page was captured."""
-        captured = self._origin.captured
-        now = instant(captured[:10]) or instant(captured[:8])
-        return [day for day in days if day and not (now and is_after(day, now))]
+        return _possible(days, self._origin.captured)
 
     def _published(self) -> str:
         data = self._data
@@ -222,7 +240,7 @@ class _Reader:
         return best if "T" in best else next(with_time, best)
 
     def _author(self, site: str) -> str:
-        own = frozenset(map(_letters, (site, *_hosts(self._origin.url))))
+        own = _own(site, self._origin.url)
         for names in (self._data.authors, *(self._metas[name] for name in _BY_KIND[_AUTHOR] if name in self._metas)):
             if people := _people(names, own):
                 return people
@@ -269,6 +287,17 @@ class _Reader:
         return url if parts.scheme in ("http", "https") and parts.netloc and " " not in url and not is_own else ""
 
 
+def _possible(days: Iterable[str], captured: str) -> list[str]:
+    """Those that are told and were not to come when the page was captured."""
+    now = instant(captured[:10]) or instant(captured[:8])
+    return [day for day in days if day and not (now and is_after(day, now))]
+
+
+def _own(site: str, url: str) -> frozenset[str]:
+    """The letters of the names of a site and of its host."""
+    return frozenset(map(_letters, (site, *_hosts(url))))
+
+
 def is_start_or_list(url: str) -> bool:
     """Is it, by its address, a site's start page, or a list of what it has of something?"""
     plain, _, query = plain_address(url).partition("?")
@@ -279,9 +308,12 @@ def is_start_or_list(url: str) -> bool:
 
 
 def date_in(url: str) -> str:
-    """The day in a path like `/2024/05/31/words` or `/2024-05-31-words`; "" when there is none."""
+    """The day in a path like `/2024/05/31/words`, `/2024/may/31/words` or `/2024-05-31-words`; "" where none is."""
     match = _FOLDERS.search(url.partition("?")[0])
-    return instant("-".join(match.group("year", "month", "day"))) if match else ""
+    if match is None:
+        return ""
+    year, month, day = match.group("year", "month", "day")
+    return instant(f"{year}-{month if month.isdigit() else month_of(month)}-{day}")
 
 
 def _agreeing(days: list[str]) -> list[str]:

@@ -122,6 +122,8 @@ def test_publication_by_the_feed(tmp_path: Path) -> None:
         item("", "2023-12-31"),
         replace(item("gg", "2023-12-31"), response_head=b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n"),
         exchange("h", page(f"{ZULU[0]} h").encode()),
+        item("i", "2023-12-31", "<h1>Izindaba</h1><p>12 Meyi 2023</p>"),
+        exchange("j", page(f"{ZULU[0]} j", more="<h1>Izindaba</h1><p>12 Meyi 2023</p>").encode()),
     ]
     path = write(tmp_path / "w", exchanges)
     for processes in (1, 2):
@@ -136,8 +138,10 @@ def test_publication_by_the_feed(tmp_path: Path) -> None:
             "f": ("", None),
             "/": ("", None),
             "h": ("", None),
+            "i": ("2023-12-31", "feed"),
+            "j": ("2023-05-12", "printed"),
         }
-    assert [row["url"][-1] for row in rows(tmp_path / "out.jsonl")] == list("abcdef/h")
+    assert [row["url"][-1] for row in rows(tmp_path / "out.jsonl")] == list("abcdef/hij")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.xz", "a.vert"])

@@ -1,0 +1,240 @@
+"""What is printed above an article, for readers alone: the day when it was published, and by whom.
+
+Read are the lines around the page's title, up to three before it, and behind it those up to the first paragraph or the
+next heading: a line that is a date ("NgoMeyi 12, 2023", "12 May 2023 | News"), or says with it that this is when the
+text was published ("Published on …", "Ishicilelwe …"), or whose it is ("By Thabo Mbeki on …"). A line that says so much
+counts anywhere on the page, when no other line says another day.
+
+Nothing is guessed: no date in a sentence, of an event, a change ("Updated …"), a period, or of which one cannot say
+what is the day and what the month (`5/6/2024`); where two lines of the same kind say different days, neither counts.
+
+Guarantee: lines of more than :data:`MOST_LETTERS` are not looked at, and of the others each once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from itertools import chain
+
+from relevance.pages.blocks import Block
+from relevance.pages.instants import FIRST_YEAR
+from relevance.pages.months import month_of
+
+MOST_LETTERS = 130
+_MOST_BEFORE = 3
+_MOST_BEHIND = 6
+_MOST_TITLES = 3
+_LEAST_TITLE = 12
+"""Letters of a title, or of a heading, from which one may be a part of the other."""
+_ANY_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d)"
+_WORD = r"(?P<name>[^\W\d_][\w’'-]*[^\W\d_])\.?"
+_DAY = r"(?P<day>\d{1,2})"
+_DATES = [
+    re.compile(form, re.I)
+    for form in (
+        rf"(?<![\w/.-]){_YEAR}\s?(?P<sign>[-/.])\s?(?P<month>\d\d?)\s?(?P=sign)\s?(?P<day>\d\d?)(?![\w/-])",
+        rf"(?<![\d/.-])(?P<one>\d\d?)(?P<sign>[-/.])\s?(?P<two>\d\d?)(?P=sign)\s?{_YEAR}(?![/-])",
+        rf"(?<![\d/.-]){_DAY}(?:st|nd|rd|th|er|º|\.)?[\s-](?:(?:of|de|ya|ka|ku|la)\s)?{_WORD},?[\s-](?:del?\s)?{_YEAR}",
+        rf"(?<![\w/.-]){_WORD}\s{_DAY}(?:st|nd|rd|th|\.)?,?\s{_YEAR}",
+    )
+]
+_SAYING = """
+published publish posted posting publiziert publikation veröffentlicht veröffentlichung erschienen erstellt
+publié publiée publicado publicada publicação publicación pubblicato pubblicata creado criado gepubliseer geplaas
+gepubliceerd geplaatst opublikowano opublikowany dodano publikováno vydáno zveřejněno zverejnené ishicilelwe
+kushicilelwe ishicilelwa ikhutshwe ipapashwe ipapashiwe ikhatiswe phatlaladitswe phasaladitswe
+"""
+"""Words that say that a text was published then."""
+_BESIDE = """
+first date datum data fecha written release released on at in the am vom den der um le à el em op dia dnia
+ngo nge ngomhla mhla mhlaka ka nga hi le la ya il del alle mis en ligne uhr erschien article artikel
+mon monday tue tues tuesday wed wednesday thu thurs thursday fri friday sat saturday sun sunday
+montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
+maandag dinsdag woensdag donderdag vrydag vrijdag saterdag zaterdag sondag zondag
+lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo
+lunedì martedì mercoledì giovedì venerdì sabato domenica segunda terça quarta quinta sexta feira
+poniedziałek wtorek środa czwartek piątek sobota niedziela pondělí úterý středa čtvrtek pátek neděle
+umsombuluko ngomsombuluko ulwesibili ngolwesibili ulwesithathu ngolwesithathu ulwesine ngolwesine ulwesihlanu
+ngolwesihlanu umgqibelo ngomgqibelo isonto ngesonto mvulo ngomvulo lwesibini ngolwesibini cawe ngecawe
+"""
+"""Words that may stand beside a date without making it another's: weekdays, for instance."""
+_PUBLISHING = frozenset(_SAYING.split())
+_USUAL = _PUBLISHING.union(_BESIDE.split())
+_WORDS = re.compile(r"[^\W\d_]+")
+_MARKS = re.compile(r"\s(?:[–—/»›-]|//)\s|\s?[|•·⋅]\s?")
+_PLACE = r"(?:[^\W\d_]+\s)?\d{1,2}(?:st|nd|rd|th|\.)?"
+_PERIOD = re.compile(
+    rf"(?<![\w/.:-]){_PLACE}(?:\s[^\W\d_]+)?\s*"
+    rf"(?:[-–—&+]|to|until|and|und|bis|en|au|al|tot|do)\s*{_PLACE}(?![\w/:.-])"
+    r"|:\d\d(?:\s?[ap]\.?m\.?)?\s*(?:[-–—]|to|bis|tot)\s*\d{1,2}:\d\d",
+    re.I,
+)
+"""From one day to another ("12 - 14 May"), or one hour."""
+_CHANGED = re.compile(
+    r"updat|modif|chang|revis|edited|aktuali|änder|stand\b|actuali|atuali|aggiorn|mis à jour|bijgewerk|bygewerk|gewysig"
+    r"|buyekez|hlaziy",
+    re.I,
+)
+_TIME = re.compile(
+    r"\d{1,2}[:.h]\d\d(?::\d\d)?(?:[.]\d+)?\s*(?:[ap]\.?m\b\.?)?(?:\s?[A-Z]{2,4}\b|\s?[+-]\d\d:?\d\d)?", re.I
+)
+_MOST_BESIDE = 40
+_BY = re.compile(
+    r"(?:(?:(?i:written|posted|published|geschrieben|skryf)\s)?(?:(?i:by|von|par|por|door|deur)|(?i:autor(?:in)?|auteur|author|"
+    r"skrywer|umbhali)(?=:))|Ka|Nga)(?:\s*:\s*|\s+)(?=[^\W\d_a-z])|[Nn]gu-?(?=[A-Z])"
+)
+_PERSON = re.compile(
+    r"[^\W\d_a-z][\w’'.-]*(?:\s(?:van|von|der|den|de|du|la|le|da|dos|del|di|zu|bin|al|[^\W\d_a-z][\w’'.-]*)){1,4}"
+)
+_NO_PERSON = re.compile(
+    r"\b(?:staff|newsroom|editors?|editorial|reporters?|correspondents?|redaktion|redacción|rédaction|redakcja|team|agency|"
+    r"agencies|desk|services?|press|media|news|online|admin|writer|contributor)\b",
+    re.I,
+)
+_AND = re.compile(r"\s*[,;&]\s*|\s(?:and|und|et|y|e|en|no|ne)\s")
+
+
+def printed_day(blocks: Sequence[Block], title: str) -> str:
+    """The day that is printed, `YYYY-MM-DD`, "" where none is."""
+    near = list(_told(_near(blocks, title)))
+    for found in (
+        [day for day, said in near if said],
+        [day for day, _ in near],
+        [day for day, said in _told(block.text for block in blocks) if said],
+    ):
+        if found:
+            return found[0] if len(set(found)) == 1 else ""
+    return ""
+
+
+def printed_authors(blocks: Sequence[Block], title: str) -> list[str]:
+    """The names of the first line that says whose the text is."""
+    for line in _near(blocks, title):
+        for part in _MARKS.split(line):
+            if names := _names(part):
+                return names
+    return []
+
+
+def _near(blocks: Sequence[Block], title: str) -> Iterator[str]:
+    """The lines around the title, an empty one in its place."""
+    named = _letters(title)
+    places = [place for place, block in enumerate(blocks) if block.kind == "heading" and _is_of(block.text, named)]
+    for place in places[:_MOST_TITLES]:
+        yield from _before(blocks[max(0, place - _MOST_BEFORE) : place])
+        yield ""
+        for behind, block in enumerate(blocks[place + 1 : place + 1 + _MOST_BEHIND]):
+            if len(block.text) > MOST_LETTERS:
+                break
+            yield block.text
+            if block.kind == "heading" and behind:  # the first one may be the rest of the title
+                break
+
+
+def _before(blocks: Sequence[Block]) -> list[str]:
+    """Lines before a title: none where they are another heading's."""
+    headed = any(block.kind == "heading" and not _ANY_YEAR.search(block.text) for block in blocks)
+    return [] if headed else [block.text for block in blocks]
+
+
+def _is_of(heading: str, title: str) -> bool:
+    """Is it this title (as letters), or one a part of the other?"""
+    letters = _letters(heading)
+    if len(letters) < _LEAST_TITLE or len(title) < _LEAST_TITLE:
+        return bool(letters) and letters == title
+    return letters in title or title in letters
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _told(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """The days of lines, and whether it is said of each that the text was published then."""
+    label = ""
+    for line in lines:
+        if len(line) > MOST_LETTERS or not _ANY_YEAR.search(line) or _PERIOD.search(line):
+            label = line[:MOST_LETTERS]
+            continue
+        for part in _MARKS.split(line):
+            if _ANY_YEAR.search(part) and (told := _day_of(part)) is not None:
+                day, said = told
+                if said or not _is_of_another(label):
+                    yield day, said
+            label = part
+
+
+def _is_of_another(label: str) -> bool:
+    """Does what stands before a date say that it is that of a change, or of something that it names?"""
+    return _CHANGED.search(label) is not None or (label.endswith(":") and bool(_others(label)))
+
+
+def _day_of(part: str) -> tuple[str, bool] | None:
+    """The day of a part of a line, when it is nothing else."""
+    dates = sorted(chain.from_iterable(form.finditer(part) for form in _DATES), key=re.Match.start)
+    days = set(map(_day, dates))
+    if len(days) != 1 or not (day := days.pop()) or not _may_stand_behind(part[dates[-1].end() :]):
+        return None
+    said = _said(part[: dates[0].start()])
+    return None if said is None else (day, said)
+
+
+def _said(before: str) -> bool | None:
+    """Do words before a date say that a text was published then? None: they say something else."""
+    words = _WORDS.findall(_TIME.sub(" ", before))
+    said = any(word.lower() in _PUBLISHING for word in words)
+    by = _BY.search(before)
+    others = _others(_TIME.sub(" ", before[by.end() :] if by else before))
+    is_name = by is not None and not _others(before[: by.start()]) and (said or all(map(_is_capital, others)))
+    return said if not others or is_name else None
+
+
+def _others(text: str) -> list[str]:
+    """The words that do not go with any date."""
+    return [word for word in _WORDS.findall(text) if word.lower() not in _USUAL]
+
+
+def _is_capital(word: str) -> bool:
+    return word[0].isupper()
+
+
+def _may_stand_behind(behind: str) -> bool:
+    return len(behind) <= _MOST_BESIDE and behind.strip()[-1:] not in tuple("?!:")
+
+
+def _day(match: re.Match[str]) -> str:
+    parts = match.groupdict()
+    year, month, day = int(parts["year"]), 0, 0
+    if parts.get("one"):
+        one, two = int(parts["one"]), int(parts["two"])
+        if parts["sign"] == "." or one > 12 or one == two:
+            day, month = one, two
+        elif two > 12:
+            day, month = two, one
+    else:
+        day, month = int(parts["day"]), month_of(parts["name"]) if parts.get("name") else int(parts["month"])
+    try:
+        return date(year, month, day).isoformat() if year >= FIRST_YEAR else ""
+    except ValueError:
+        return ""
+
+
+def _names(part: str) -> list[str]:
+    by = _BY.match(part.strip())
+    if by is None or len(part) > MOST_LETTERS:
+        return []
+    rest = part.strip()[by.end() :]
+    dates = [match.start() for form in _DATES for match in form.finditer(rest)]
+    rest = rest[: min(dates, default=len(rest))]
+    names = []
+    for name in _AND.split(rest):
+        found = _PERSON.match(name.strip())
+        if found is None or _NO_PERSON.search(name):
+            break
+        if _others(name.strip()[found.end() :]):
+            return []
+        names.append(found[0])
+    return names

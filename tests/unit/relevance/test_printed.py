@@ -1,0 +1,161 @@
+"""What is printed above a text of its date and author: what counts, and what must not."""
+
+import pytest
+
+from relevance.pages.months import month_of
+from relevance.pages.page import read_page
+from relevance.pages.printed import MOST_LETTERS
+from relevance.pages.publication import PRINTED, Publication, date_in
+
+URL = "https://www.a.example/izindaba/1"
+TITLE = "Umfula uchichimile eThekwini"
+TEXT = "Imvula enkulu ine ebusuku bonke, kwathi ekuseni umfula wawususichichimile emigwaqweni emikhulu yedolobha. " * 2
+
+
+def said(*around: str, url: str = URL, captured: str = "2024-07-01T00:00:00Z") -> Publication:
+    """Of a page with these lines behind its title; a line `^ …` stands before it, `$ …` behind the text."""
+    before = "".join(f"<div>{line[2:]}</div>" for line in around if line.startswith("^ "))
+    after = "".join(f"<div>{line[2:]}</div>" for line in around if line.startswith("$ "))
+    behind = "".join(f"<div>{line}</div>" for line in around if line[:2] not in ("^ ", "$ "))
+    html = f"<title>{TITLE}</title><div>{before}<h1>{TITLE}</h1>{behind}<p>{TEXT}</p><p>{TEXT[:150]}</p>{after}</div>"
+    return read_page(html.encode(), url, captured=captured).publication
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "12 May 2023",
+        "May 12, 2023",
+        "12th of May, 2023",
+        "Friday, 12 May 2023 at 10:20 a.m.",
+        "2023-05-12 10:20",
+        "2023/05/12",
+        "12.05.2023",
+        "NgoMeyi 12, 2023",
+        "12 kuNhlaba 2023",
+        "ngoLwesihlanu, 12 uNhlaba 2023",
+        "Ishicilelwe ngo 12 Meyi 2023",
+        "12 uCanzibe 2023",
+        "12 Mei 2023",
+        "12 Motsheganong 2023",
+        "12 de mayo de 2023",
+        "12 maja 2023",
+        "News | 12 May 2023 | 3 comments",
+        "Published: 12 May 2023",
+        "Posted on 12 May 2023 by admin",
+        "By Thandi Dlamini on 12 May 2023",
+        "Published 12 May 2023 / Updated 14 May 2023",
+        "^ 12 May 2023",
+        "^ <h2>Friday, 12 May 2023</h2>",
+        "$ First published on 12 May 2023",
+    ],
+)
+def test_day_above_the_text(line: str) -> None:
+    found = said(line)
+    assert (found.published, found.published_from) == ("2023-05-12", PRINTED)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["5/6/2023"],  # of May or of June?
+        ["Updated 12 May 2023"],
+        ["Last updated", "12 May 2023"],
+        ["^ Last updated", "^ 12 May 2023"],
+        ["Kubuyekezwe | 12 Meyi 2023"],
+        ["Deadline: 12 May 2023"],
+        ["Venue and date:", "12 May 2023"],
+        ["12 - 14 May 2023"],
+        ["May 12 to 14, 2023"],
+        ["12 May 2023 - 14 May 2023"],
+        ["12 May 2023, 10:00 - 12:00"],
+        ["The council meets on 12 May 2023"],
+        ["12 May 2023 was a Friday, wasn't it?"],
+        ["12 Phupu 2023"],  # July in Sesotho, June in Sepedi
+        ["31 June 2023"],
+        ["12 May 1985"],
+        ["12 May 2025"],  # was to come
+        ["12 May 2023", "13 June 2023"],
+        ["$ 12 May 2023"],  # of something else
+        ["$ Published on 12 May 2023", "$ Published on 13 June 2023"],
+        ["12 May 2023" + " ." * MOST_LETTERS],
+    ],
+)
+def test_no_day_rather_than_a_wrong_one(lines: list[str]) -> None:
+    found = said(*lines)
+    assert (found.published, found.published_from) == ("", "")
+
+
+def test_what_markup_and_address_say_goes_before() -> None:
+    html = (
+        f"<title>{TITLE}</title><meta name=pubdate content=2023-05-11><h1>{TITLE}</h1><p>13 May 2023</p><p>{TEXT}</p>"
+    )
+    found = read_page(html.encode(), URL, captured="").publication
+    assert (found.published, found.published_from) == ("2023-05-11", "")
+    found = said("13 May 2023", url="https://a.example/2023/05/12/umfula")
+    assert (found.published, found.published_from) == ("2023-05-12", "")
+
+
+def test_what_is_said_to_be_the_publication_goes_before_a_mere_date() -> None:
+    assert said("10 May 2023", "Published: 12 May 2023").published == "2023-05-12"
+
+
+def test_dates_of_teasers_are_not_the_pages() -> None:
+    html = f"<title>{TITLE}</title><h2>Enye indaba</h2><p>10 May 2023</p><h1>{TITLE}</h1><p>{TEXT}</p><p>{TEXT}</p>"
+    html += "<h2>Okunye</h2><p>9 May 2023</p>"
+    assert read_page(html.encode(), URL, captured="").publication.published == ""
+
+
+def test_start_pages_and_lists_have_none() -> None:
+    assert said("12 May 2023", "By Thandi Dlamini", url="https://a.example/") == Publication(title=TITLE)
+    assert said("12 May 2023", url="https://a.example/tag/umfula").published == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("By Thandi Dlamini", "Thandi Dlamini"),
+        ("BY: Thandi Dlamini | 12 May 2023", "Thandi Dlamini"),
+        ("Written by Thandi Dlamini, MS, RD on November 14, 2019", "Thandi Dlamini"),
+        ("By Thandi Dlamini and Sipho Zulu", "Thandi Dlamini; Sipho Zulu"),
+        ("NguThandi Dlamini", "Thandi Dlamini"),
+        ("Ngu-Thandi Dlamini", "Thandi Dlamini"),
+        ("Deur Piet van der Merwe", "Piet van der Merwe"),
+        ("By the numbers", ""),
+        ("By Our Own Reporter", ""),
+        ("By Staff Writer", ""),
+        ("Photo by Thandi Dlamini", ""),
+        ("By signing up you agree", ""),
+        ("By Umphakathi News", ""),
+        ("By Thandi Dlamini who was there when it rained", ""),
+    ],
+)
+def test_author_above_the_text(line: str, author: str) -> None:
+    assert said(line).author == author
+
+
+def test_day_in_an_address_with_the_name_of_the_month() -> None:
+    assert date_in("https://a.example/2023/may/12/umfula") == "2023-05-12"
+    assert date_in("https://a.example/2023/abc/12/umfula") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "month"),
+    [
+        ("ngo-Septhemba", 9),
+        ("langoMashi", 3),
+        ("kuMasingana", 1),
+        ("iNhlaba", 6),
+        ("uNhlaba", 5),
+        ("kweyoKwindla", 3),
+        ("ngeyoMsintsi", 9),
+        ("eyeSilimela", 6),
+        ("N’wendzamhala", 12),
+        ("Sept.", 9),
+        ("hlakola", 0),
+        ("", 0),
+        ("ku", 0),
+    ],
+)
+def test_months(name: str, month: int) -> None:
+    assert month_of(name) == month
