@@ -8,7 +8,7 @@ counts anywhere on the page, when no other line says another day.
 Nothing is guessed: no date in a sentence, of an event, a change ("Updated …"), a period, or of which one cannot say
 what is the day and what the month (`5/6/2024`); where two lines of the same kind say different days, neither counts.
 
-Guarantee: lines of more than :data:`MOST_LETTERS` are not looked at, and of the others each once.
+Guarantee: lines of more than :data:`MOST_LETTERS` are not looked at, nor more than :data:`MOST_LINES` of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from itertools import chain
+from itertools import chain, islice
 
 from relevance.pages.blocks import Block
 from relevance.pages.instants import FIRST_YEAR
@@ -26,6 +26,8 @@ MOST_LETTERS = 130
 _MOST_BEFORE = 3
 _MOST_BEHIND = 6
 _MOST_TITLES = 3
+MOST_LINES = 2000
+_LONGEST_TITLE = 300
 _LEAST_TITLE = 12
 """Letters of a title, or of a heading, from which one may be a part of the other."""
 _ANY_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -103,7 +105,7 @@ def printed_day(blocks: Sequence[Block], title: str) -> str:
     for found in (
         [day for day, said in near if said],
         [day for day, _ in near],
-        [day for day, said in _told(block.text for block in blocks) if said],
+        [day for day, said in _told(block.text for block in blocks[:MOST_LINES]) if said],
     ):
         if found:
             return found[0] if len(set(found)) == 1 else ""
@@ -121,9 +123,9 @@ def printed_authors(blocks: Sequence[Block], title: str) -> list[str]:
 
 def _near(blocks: Sequence[Block], title: str) -> Iterator[str]:
     """The lines around the title, an empty one in its place."""
-    named = _letters(title)
-    places = [place for place, block in enumerate(blocks) if block.kind == "heading" and _is_of(block.text, named)]
-    for place in places[:_MOST_TITLES]:
+    named = _letters(title[:_LONGEST_TITLE])
+    headings = (place for place, block in enumerate(blocks) if block.kind == "heading" and _is_of(block.text, named))
+    for place in islice(headings, _MOST_TITLES):
         yield from _before(blocks[max(0, place - _MOST_BEFORE) : place])
         yield ""
         for behind, block in enumerate(blocks[place + 1 : place + 1 + _MOST_BEHIND]):
@@ -142,7 +144,7 @@ def _before(blocks: Sequence[Block]) -> list[str]:
 
 def _is_of(heading: str, title: str) -> bool:
     """Is it this title (as letters), or one a part of the other?"""
-    letters = _letters(heading)
+    letters = _letters(heading) if len(heading) <= _LONGEST_TITLE else ""
     if len(letters) < _LEAST_TITLE or len(title) < _LEAST_TITLE:
         return bool(letters) and letters == title
     return letters in title or title in letters

@@ -2,9 +2,10 @@
 
 import pytest
 
+from relevance.pages.blocks import Block
 from relevance.pages.months import month_of
 from relevance.pages.page import read_page
-from relevance.pages.printed import MOST_LETTERS
+from relevance.pages.printed import MOST_LETTERS, MOST_LINES, printed_day
 from relevance.pages.publication import PRINTED, Publication, date_in
 
 URL = "https://www.a.example/izindaba/1"
@@ -159,3 +160,15 @@ def test_day_in_an_address_with_the_name_of_the_month() -> None:
 )
 def test_months(name: str, month: int) -> None:
     assert month_of(name) == month
+
+
+@pytest.mark.parametrize(("before", "told"), [(MOST_LINES - 1, "2023-05-12"), (MOST_LINES, "")])
+def test_so_many_lines_are_looked_at(before: int, told: str) -> None:
+    lines = [Block("x", "short")] * before
+    assert printed_day([*lines, Block("Published on 12 May 2023", "short")], TITLE) == told
+
+
+@pytest.mark.parametrize(("letters", "told"), [(MOST_LETTERS, "2023-05-12"), (MOST_LETTERS + 1, "")])
+def test_so_long_a_line_may_be_a_date(letters: int, told: str) -> None:
+    line = "News | 12 May 2023".rjust(letters, "x")
+    assert printed_day([Block(TITLE, "heading"), Block(line, "short")], TITLE) == told
