@@ -55,14 +55,16 @@ def run(options: argparse.Namespace) -> int:
     tally, statistics = Tally(), Statistics()
     for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl, identifier=identifier):
         statistics.add(document)
-    if options.plot is not None:
-        from corpus.chart import draw  # matplotlib takes a while to load
+    try:
+        if options.plot is not None:
+            from corpus.chart import draw  # matplotlib takes a while to load
 
-        draw(statistics, options.plot)
-    if options.json:
-        print(json.dumps(statistics.as_json(), ensure_ascii=True))
-    else:
-        _tables(statistics, options.top)
+            draw(statistics, options.plot)
+    finally:  # what was counted is told, too, where the picture has no room
+        if options.json:
+            print(json.dumps(statistics.as_json(), ensure_ascii=True))
+        else:
+            _tables(statistics, options.top)
     return FAULTS if tally.faults else GOOD
 
 

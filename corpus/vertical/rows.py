@@ -133,12 +133,13 @@ def without_mark(rows: Iterable[str]) -> Iterator[str]:
 
 class Raw(NamedTuple):
     """Lines of a file as they stand there: a document, or what is none. ``number`` lines and ``at`` bytes are before
-    them; ``ends``: with the end of a document."""
+    them; ``ends``: with the end of a document; ``cut``: only its beginning."""
 
     rows: list[bytes]
     number: int
     at: int
     ends: bool = False
+    cut: bool = False
 
 
 def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iterator[Raw]:
@@ -159,6 +160,8 @@ def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iter
         size += len(line) + 1
         if not stray and (most_bytes is None or size <= most_bytes):
             raw.rows.append(line)
+        elif not stray and not raw.cut:
+            raw = raw._replace(cut=True)
         stray = stray or not (begun or ends or not line.strip())
         if ends:
             yield raw._replace(ends=raw.rows[-1:] == [line])

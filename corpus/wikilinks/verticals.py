@@ -31,6 +31,10 @@ def linked_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Docume
         if raw.ends and _NAME not in b"\n".join(raw.rows).lower():
             yield None
             continue
+        if raw.cut:
+            reason = f"a document of more than {MAX_DOCUMENT >> 20} MiB; it is left out"
+            fault(FormatError(name, raw.number + 1, reason))
+            continue
         starts = list(accumulate((len(row) + 1 for row in raw.rows), initial=raw.at))
         try:
             for found in read_vertical((row.decode("utf-8", "replace") for row in raw.rows), name):

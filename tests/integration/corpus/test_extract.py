@@ -476,6 +476,14 @@ def test_statistics_as_a_picture(tmp_path: Path) -> None:
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_picture_without_room_costs_no_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.jsonl").write_text('{"text": "a b"}\n', encoding="utf-8")
+    assert run("stats", tmp_path / "x.jsonl", "--plot", "/dev/full", "-q") == 2
+    told = capsys.readouterr()
+    assert "all\tall\t1\t2\t3" in told.out
+    assert "No space left" in told.err
+
+
 def test_menus_of_pages_without_markup_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["Ikhaya", "Ezemidlalo", ZULU[0], "Isihlokwana", ZULU[1], "Xhumana", "Imibiko", "Abantu", "Umculo", ZULU[2]]
     text = "\n".join((*lines, "Phezulu")).encode()

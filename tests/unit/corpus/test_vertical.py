@@ -538,8 +538,8 @@ def test_text_that_begins_as_a_document_does_is_text(tmp_path: Path) -> None:
 
 def test_of_a_document_without_measure_the_beginning() -> None:
     rows = [b"<doc>", b"aaaa", b"bbbb", b"</doc>", b"<doc>", b"</doc>"]
-    assert list(raw_documents(rows, 16)) == [Raw(rows[:3], 0, 0), Raw(rows[4:], 4, 23, ends=True)]
-    assert list(raw_documents(rows, 15)) == [Raw(rows[:2], 0, 0), Raw(rows[4:], 4, 23, ends=True)]
+    assert list(raw_documents(rows, 16)) == [Raw(rows[:3], 0, 0, cut=True), Raw(rows[4:], 4, 23, ends=True)]
+    assert list(raw_documents(rows, 15)) == [Raw(rows[:2], 0, 0, cut=True), Raw(rows[4:], 4, 23, ends=True)]
 
 
 @pytest.mark.parametrize(
