@@ -52,7 +52,8 @@ kushicilelwe ishicilelwa ikhutshwe ipapashwe ipapashiwe ikhatiswe phatlaladitswe
 """Words that say that a text was published then."""
 _BESIDE = """
 first date datum data fecha written release released on at in the am vom den der um le à el em op dia dnia
-ngo nge ngomhla mhla mhlaka ka nga hi le la ya il del alle mis en ligne uhr erschien article artikel
+ngo nge ngomhla mhla mhlaka ka nga hi le la ya il del alle mis en ligne uhr às klo erschien article artikel
+min mins minute minutes read views likes shares comment comments kommentare reply replies
 mon monday tue tues tuesday wed wednesday thu thurs thursday fri friday sat saturday sun sunday
 montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
 maandag dinsdag woensdag donderdag vrydag vrijdag saterdag zaterdag sondag zondag
@@ -66,7 +67,7 @@ ngolwesihlanu umgqibelo ngomgqibelo isonto ngesonto mvulo ngomvulo lwesibini ngo
 _PUBLISHING = frozenset(_SAYING.split())
 _USUAL = _PUBLISHING.union(_BESIDE.split())
 _WORDS = re.compile(r"[^\W\d_]+")
-_MARKS = re.compile(r"\s(?:[–—/»›-]|//)\s|\s?[|•·⋅]\s?")
+_MARKS = re.compile(r"\s(?:[–—/»›-]|//|--)\s|\s?[|•·⋅]\s?")
 _PLACE = r"(?:[^\W\d_]+\s)?\d{1,2}(?:st|nd|rd|th|\.)?"
 _PERIOD = re.compile(
     rf"(?<![\w/.:-]){_PLACE}(?:\s[^\W\d_]+)?\s*"
@@ -130,6 +131,7 @@ def _near(blocks: Sequence[Block], title: str) -> Iterator[str]:
         yield ""
         for behind, block in enumerate(blocks[place + 1 : place + 1 + _MOST_BEHIND]):
             if len(block.text) > MOST_LETTERS:
+                yield from _MARKS.split(block.text[:_MOST_BESIDE], 1)[:-1]  # "12 May 2023 – It has rained …"
                 break
             yield block.text
             if block.kind == "heading" and behind:  # the first one may be the rest of the title
@@ -178,10 +180,12 @@ def _day_of(part: str) -> tuple[str, bool] | None:
     """The day of a part of a line, when it is nothing else."""
     dates = sorted(chain.from_iterable(form.finditer(part) for form in _DATES), key=re.Match.start)
     days = set(map(_day, dates))
-    if len(days) != 1 or not (day := days.pop()) or not _may_stand_behind(part[dates[-1].end() :]):
+    if len(days) != 1 or not (day := days.pop()):
         return None
     said = _said(part[: dates[0].start()])
-    return None if said is None else (day, said)
+    if said is None or not _may_stand_behind(part[dates[-1].end() :], said):
+        return None
+    return day, said
 
 
 def _said(before: str) -> bool | None:
@@ -203,8 +207,11 @@ def _is_capital(word: str) -> bool:
     return word[0].isupper()
 
 
-def _may_stand_behind(behind: str) -> bool:
-    return len(behind) <= _MOST_BESIDE and behind.strip()[-1:] not in tuple("?!:")
+def _may_stand_behind(behind: str, said: bool) -> bool:
+    """May this stand behind a date that is no part of a sentence: a time, names? `said`: to be that of publishing."""
+    if len(behind) > _MOST_BESIDE or behind.strip()[-1:] in tuple("?!:"):
+        return False
+    return said or _BY.search(behind) is not None or all(map(_is_capital, _others(_TIME.sub(" ", behind))))
 
 
 def _day(match: re.Match[str]) -> str:

@@ -97,6 +97,12 @@ def test_what_markup_and_address_say_goes_before() -> None:
     assert (found.published, found.published_from) == ("2023-05-12", "")
 
 
+@pytest.mark.parametrize("mark", ["–", "--", "|"])
+def test_a_paragraph_that_begins_with_its_day(mark: str) -> None:
+    assert said(f"<p>12 May 2023 {mark} {TEXT}</p>").published == "2023-05-12"
+    assert said(f"<p>12 May 2023 was a Friday {mark} {TEXT}</p>").published == ""
+
+
 def test_what_is_said_to_be_the_publication_goes_before_a_mere_date() -> None:
     assert said("10 May 2023", "Published: 12 May 2023").published == "2023-05-12"
 
