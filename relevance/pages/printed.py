@@ -47,7 +47,7 @@ _SAYING = """
 published publish posted posting publiziert publikation veröffentlicht veröffentlichung erschienen erstellt
 publié publiée publicado publicada publicação publicación pubblicato pubblicata creado criado gepubliseer geplaas
 gepubliceerd geplaatst opublikowano opublikowany dodano publikováno vydáno zveřejněno zverejnené ishicilelwe
-kushicilelwe ishicilelwa ikhutshwe ipapashwe ipapashiwe ikhatiswe phatlaladitswe phasaladitswe
+kushicilelwe ishicilelwa ifakwe kufakwe ikhutshwe ipapashwe ipapashiwe ikhatiswe phatlaladitswe phasaladitswe
 """
 """Words that say that a text was published then."""
 _BESIDE = """
@@ -61,7 +61,11 @@ lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles juev
 lunedì martedì mercoledì giovedì venerdì sabato domenica segunda terça quarta quinta sexta feira
 poniedziałek wtorek środa czwartek piątek sobota niedziela pondělí úterý středa čtvrtek pátek neděle
 umsombuluko ngomsombuluko ulwesibili ngolwesibili ulwesithathu ngolwesithathu ulwesine ngolwesine ulwesihlanu
-ngolwesihlanu umgqibelo ngomgqibelo isonto ngesonto mvulo ngomvulo lwesibini ngolwesibini cawe ngecawe
+ngolwesihlanu umgqibelo ngomgqibelo isonto ngesonto umvulo ngomvulo ulwesibini ngolwesibini cawa icawa ngecawa
+lesibili lesitsatfu lesine lesihlanu umgcibelo lisontfo ngalesibili ngalesitsatfu ngalesine ngalesihlanu
+mantaha labobedi laboraro labone labohlano labotlhano moqebelo mokibelo matlhatso sontaha sontaga mosupologo mošupologo
+musumbhunuku ravumbirhi ravunharhu ravumune ravuntlhanu mugqivela musumbuluwo ḽavhuvhili ḽavhuraru ḽavhuṋa ḽavhuṱanu
+mugivhela swondaha
 """
 """Words that may stand beside a date without making it another's: weekdays, for instance."""
 _PUBLISHING = frozenset(_SAYING.split())
@@ -87,7 +91,7 @@ _TIME = re.compile(
 _MOST_BESIDE = 40
 _BY = re.compile(
     r"(?:(?:(?i:written|posted|published|geschrieben|skryf)\s)?(?:(?i:by|von|par|por|door|deur)|(?i:autor(?:in)?|auteur|author|"
-    r"skrywer|umbhali)(?=:))|Ka|Nga)(?:\s*:\s*|\s+)(?=[^\W\d_a-z])|[Nn]gu-?(?=[A-Z])"
+    r"skrywer|umbhali)(?=:))|Ka|Nga)(?:\s*:\s*|\s+)(?=[^\W\d_a-z])|(?:(?i:ibhalwe|kubhalwe)\s)?[Nn]gu[-\s]?(?=[A-Z])"
 )
 _PERSON = re.compile(
     r"[^\W\d_a-z][\w’'.-]*(?:\s(?:van|von|der|den|de|du|la|le|da|dos|del|di|zu|bin|al|[^\W\d_a-z][\w’'.-]*)){1,4}"
