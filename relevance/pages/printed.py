@@ -6,7 +6,8 @@ text was published ("Published on …", "Ishicilelwe …"), or whose it is ("By 
 counts anywhere on the page, when no other line says another day.
 
 Nothing is guessed: no date in a sentence, of an event, a change ("Updated …"), a period, or of which one cannot say
-what is the day and what the month (`5/6/2024`); where two lines of the same kind say different days, neither counts.
+what is the day and what the month (`5/6/2024`), nor the day of the capture before a title, which is that of the reader
+(sites print it in their heads); where two lines of the same kind say different days, neither counts.
 
 Guarantee: lines of more than :data:`MOST_LETTERS` are not looked at, nor more than :data:`MOST_LINES` of them.
 """
@@ -19,7 +20,7 @@ from datetime import date
 from itertools import chain, islice
 
 from relevance.pages.blocks import Block
-from relevance.pages.instants import FIRST_YEAR
+from relevance.pages.instants import FIRST_YEAR, days_apart
 from relevance.pages.months import month_of
 
 MOST_LETTERS = 130
@@ -104,9 +105,9 @@ _NO_PERSON = re.compile(
 _AND = re.compile(r"\s*[,;&]\s*|\s(?:and|und|et|y|e|en|no|ne)\s")
 
 
-def printed_day(blocks: Sequence[Block], title: str) -> str:
-    """The day that is printed, `YYYY-MM-DD`, "" where none is."""
-    near = list(_told(_near(blocks, title)))
+def printed_day(blocks: Sequence[Block], title: str, captured: str = "") -> str:
+    """The day that is printed, `YYYY-MM-DD`, "" where none is. `captured`: the day when the page was."""
+    near = list(_told(_near(blocks, title, captured)))
     for found in (
         [day for day, said in near if said],
         [day for day, _ in near],
@@ -126,12 +127,12 @@ def printed_authors(blocks: Sequence[Block], title: str) -> list[str]:
     return []
 
 
-def _near(blocks: Sequence[Block], title: str) -> Iterator[str]:
+def _near(blocks: Sequence[Block], title: str, captured: str = "") -> Iterator[str]:
     """The lines around the title, an empty one in its place."""
     named = _letters(title[:_LONGEST_TITLE])
     headings = (place for place, block in enumerate(blocks) if block.kind == "heading" and _is_of(block.text, named))
     for place in islice(headings, _MOST_TITLES):
-        yield from _before(blocks[max(0, place - _MOST_BEFORE) : place])
+        yield from _before(blocks[max(0, place - _MOST_BEFORE) : place], captured)
         yield ""
         for behind, block in enumerate(blocks[place + 1 : place + 1 + _MOST_BEHIND]):
             if len(block.text) > MOST_LETTERS:
@@ -142,10 +143,15 @@ def _near(blocks: Sequence[Block], title: str) -> Iterator[str]:
                 break
 
 
-def _before(blocks: Sequence[Block]) -> list[str]:
+def _before(blocks: Sequence[Block], captured: str) -> list[str]:
     """Lines before a title: none where they are another heading's."""
     headed = any(block.kind == "heading" and not _ANY_YEAR.search(block.text) for block in blocks)
-    return [] if headed else [block.text for block in blocks]
+    return [] if headed else [block.text for block in blocks if not _is_today(block.text, captured)]
+
+
+def _is_today(line: str, captured: str) -> bool:
+    """Is it the day of the capture, as the heads of many sites have it?"""
+    return bool(captured) and any(not said and days_apart(day, captured) <= 1 for day, said in _told([line]))
 
 
 def _is_of(heading: str, title: str) -> bool:

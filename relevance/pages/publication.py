@@ -145,8 +145,11 @@ def with_what_is_printed(
     title = said.title or title
     if not said.author:
         said = replace(said, author=_people(printed_authors(blocks, title), _own(said.site, origin.url)))
-    day = "" if said.published else next(iter(_possible([printed_day(blocks, title)], origin.captured)), "")
-    return replace(said, published=day, published_from=PRINTED) if day else said
+    if said.published:
+        return said
+    day = printed_day(blocks, title, _day_of(origin.captured))
+    possible = _possible([day], origin.captured)
+    return replace(said, published=day, published_from=PRINTED) if possible else said
 
 
 class _Reader:
@@ -289,8 +292,12 @@ class _Reader:
 
 def _possible(days: Iterable[str], captured: str) -> list[str]:
     """Those that are told and were not to come when the page was captured."""
-    now = instant(captured[:10]) or instant(captured[:8])
+    now = _day_of(captured)
     return [day for day in days if day and not (now and is_after(day, now))]
+
+
+def _day_of(captured: str) -> str:
+    return instant(captured[:10]) or instant(captured[:8])
 
 
 def _own(site: str, url: str) -> frozenset[str]:

@@ -99,6 +99,15 @@ def test_what_markup_and_address_say_goes_before() -> None:
     assert (found.published, found.published_from) == ("2023-05-12", "")
 
 
+def test_the_readers_day_in_the_head_of_a_site_is_not_the_articles() -> None:
+    for today in ("2024-07-01", "30 June 2024", "Tuesday, July 2, 2024"):
+        assert said(f"^ {today}").published == ""
+        assert said(f"^ {today}", "12 May 2023").published == "2023-05-12"
+    assert said("1 July 2024").published == "2024-07-01"
+    assert said("^ Published on 1 July 2024").published == "2024-07-01"
+    assert said("^ 12 May 2023", captured="").published == "2023-05-12"
+
+
 @pytest.mark.parametrize("mark", ["–", "--", "|"])
 def test_a_paragraph_that_begins_with_its_day(mark: str) -> None:
     assert said(f"<p>12 May 2023 {mark} {TEXT}</p>").published == "2023-05-12"
