@@ -127,7 +127,7 @@ def _train(given: argparse.Namespace) -> int:
     files = [file for languages in texts for some in languages.values() for file in some]
     for target in filter(None, (out, given.card)):
         expect_target(target, [given.description, *files])
-    if given.card and given.card.resolve() == out.resolve():
+    if given.card and given.card != STDOUT and given.card.resolve() == out.resolve():
         raise RelevanceError(f"{out}: is both model and card")
     if given.card and (out == STDOUT or (out.exists() and not out.is_file())):
         raise RelevanceError(f"{out}: is no file, and the card tells how good the model in it is")

@@ -81,6 +81,13 @@ def test_a_file_may_be_called_as_standard_input_and_output_are(
     Path("./-").write_text(ZULU + "\n", encoding="utf-8")
     assert main(["identify", "./-"]) == 0
     assert capsys.readouterr().out.startswith("zul")
+    Path("src").mkdir()
+    Path("src/aaa.txt").write_text("umuntu ubona abantu emzini wakithi\n" * 9, encoding="utf-8")
+    Path("d.toml").write_text("name='tiny'\n[[source]]\nname='src'\n[[class]]\nname='aaa'\n")
+    train = ["train", ".", "-q", "--description", "d.toml"]
+    assert main([*train, "-o", "./-", "--card", "-"]) == 0
+    assert capsys.readouterr().out.startswith("# Language model `tiny`")
+    assert main(["identify", "--model", "./-", "d.toml"]) == 0
 
 
 def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
