@@ -69,6 +69,10 @@ _BEGINS_ANEW = (
     "Redis knows nothing of crawl %r, whose archive is in %s: it begins anew at its seeds, without the opt-outs and "
     "delays that it may have had. Where that is not meant, stop it, and give Redis its data back"
 )
+_NEVER_ENDS = (
+    "FRONTIER_RETRY_FACTOR=%g: a host whose robots.txt cannot be had is asked for it anew after %g s at most. By "
+    "FRONTIER_IDLE_CLOSE_S=%g that is soon: as long as there is one, the crawl does not end by itself"
+)
 _MANY_INDEXES = 64
 _MERGE = "WARC_EARLIER: each of %d indexes is asked for every page; `python -m archive index --merge` makes one of them"
 _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
@@ -113,6 +117,7 @@ class Stores:
             frontier = held(closing(open_frontier(settings, home, crawl, spec)))
             if not any(frontier.moves()) and finished_in(folder / "warc"):
                 logger.warning(_BEGINS_ANEW, crawl, folder)
+            _warn_of_no_end(frontier.config, settings.getfloat("FRONTIER_IDLE_CLOSE_S"))
             sieve = held(closing(open_sieve(settings, home, crawl, folder)))
             # Now and when this worker ends: one that is killed, before or meanwhile, leaves no file open.
             earlier = _earlier(settings)
@@ -245,6 +250,13 @@ def _home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
             if is_cluster(server):
                 logger.warning(_CLUSTER)
         yield home
+
+
+def _warn_of_no_end(rules: FrontierConfig, idle_close_s: float) -> None:
+    """Of pages the retries are bounded; robots.txt is asked for as long as it does not answer."""
+    longest_s = rules.rule("robots_unreachable").rest_cap_ms / 1000
+    if longest_s <= idle_close_s:
+        logger.warning(_NEVER_ENDS, rules.retry_factor, longest_s, idle_close_s)
 
 
 @contextlib.contextmanager

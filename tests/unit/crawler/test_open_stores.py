@@ -354,3 +354,20 @@ def test_many_indexes_of_earlier_crawls_are_to_be_made_one(
         (folder / "0.cdxj").unlink(missing_ok=True)
     assert caplog.text.count("WARC_EARLIER: each of 65 indexes is asked for every page") == 1
     assert "64 indexes" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("factor", "idle_close_s", "ends"), [(0.001, 60, True), (0.0005, 60, False), (1, 86400, False)]
+)
+def test_of_a_crawl_that_an_unreachable_robots_txt_keeps_from_its_end_that_is_said(
+    url: str,
+    server: redis.Redis,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    factor: float,
+    idle_close_s: float,
+    ends: bool,
+) -> None:
+    settings = given(url, FRONTIER_RETRY_FACTOR=factor, FRONTIER_IDLE_CLOSE_S=idle_close_s)
+    with Stores.open(settings, spider(SITE), tmp_path):
+        assert ("the crawl does not end by itself" in caplog.text) is not ends
