@@ -10,10 +10,12 @@ Pages of one section of a host (URLs of one shape) are alike: what they say of i
 known of these, they say as few pages, however many they are.
 
 Bounds: a process remembers MOST_KEYS keys, those it has had a page of last; of one that comes again it hears the
-fleet's counts with that page. The fleet is told of a key below a host with the key's second page: on many sites nearly
-every page has a template of its own, of which there is nothing to be learnt, and whose counts would stay for ever. Of
-the first page of a host that a process remembers it is told all: else a process that is often started again, or has
-more hosts in turn than it remembers, would never have a second page of any key.
+fleet's counts with that page. Of hosts that it forgets it keeps the counts in a table of fixed size: a crawl that takes
+more hosts in turn would take each for an unknown one, at its next page and at every link there. The fleet is told of a
+key below a host with the key's second page: on many sites nearly every page has a template of its own, of which there
+is nothing to be learnt, and whose counts would stay for ever. Of the first page of a host that a process remembers it
+is told all: else a process that is often started again, or has more hosts in turn than it remembers, would never have a
+second page of any key. So a section that several workers have had one page each of counts once for each.
 
 Model: logistic regression by offsets, fitted as backfitting does (Hastie and Tibshirani 1990) but in passing, since
 all that a fleet can share is sums.
@@ -25,6 +27,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import exp, log
+from struct import Struct
+
+import xxhash
 
 MILLI = 1000
 CAP = 400.0
@@ -41,6 +46,8 @@ NARROW = frozenset("ptro")
 """First letters of keys: of a host, of one of its sections, of all that is below a host."""
 MOST_KEYS = 1 << 17
 """Some 60 MB."""
+SLOTS = 1 << 19
+"""Hosts that are forgotten, 40 bytes each; of two with one slot the last stays."""
 
 Row = tuple[int, ...]
 """Pages, their gain and the gain expected of them (both in thousandths), sections."""
@@ -58,6 +65,31 @@ def sigmoid(x: float) -> float:
     return 1.0 / (1.0 + exp(-(30.0 if x > 30.0 else -30.0 if x < -30.0 else x)))
 
 
+class _Left:
+    """Counts of hosts that are forgotten."""
+
+    _LAYOUT = Struct("<Q4q")
+
+    def __init__(self) -> None:
+        self._table = bytearray()  # none yet
+
+    def put(self, key: str, row: Row) -> None:
+        self._table = self._table or bytearray(SLOTS * self._LAYOUT.size)
+        number, place = self._slot(key)
+        self._LAYOUT.pack_into(self._table, place, number, *row)
+
+    def get(self, key: str) -> Row:
+        if not self._table:
+            return _NOTHING
+        number, place = self._slot(key)
+        found, *row = self._LAYOUT.unpack_from(self._table, place)
+        return tuple(row) if found == number else _NOTHING
+
+    def _slot(self, key: str) -> tuple[int, int]:
+        number = xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"))
+        return number, number % SLOTS * self._LAYOUT.size
+
+
 class Estimates:
     """Counts of this process and of the fleet, and the effects that follow. One thread may add and absorb while others
     ask."""
@@ -66,6 +98,8 @@ class Estimates:
         self._own: dict[str, Row] = {}  # since they were last given away
         self._all: dict[str, Row] = {}  # with the fleet's
         self._used: dict[str, bool] = {}  # the keys of these, last used last; whether the fleet is not told of it yet
+        self._left = _Left()
+        self._met = ""  # the host of the last page, if it was not remembered
         self._first: set[str] = set()  # sections that come with the next deltas for the first time
         self._told: dict[str, int] = {}  # and that came with the last ones, with their pages
         self._alone: dict[str, tuple[Row, float]] = {}  # effects by themselves, and of which row
@@ -74,11 +108,12 @@ class Estimates:
         """A page that counts for `key`; expected: its gain as it was foreseen without what `key` says; sections: 1 for
         a host where it is the first of its section. A host comes before what lies below it."""
         page: Row = (1, round(gain * MILLI), round(expected * MILLI), sections)
-        before = self._all.get(key, _NOTHING)
-        self._all[key] = row = _together(before, page)
+        is_new = not self._all.get(key, _NOTHING)[0]
+        self._all[key] = row = _together(self._row(key), page)
         was_held = self._used.pop(key, False)
-        is_new = not before[0]
-        self._used[key] = is_held = is_new and key[0] in NARROW and self._all.get(_host_of(key), _NOTHING)[0] > 1
+        if key[0] == HOST:
+            self._met = key if is_new else ""
+        self._used[key] = is_held = is_new and key[0] in NARROW and _host_of(key) != self._met
         if is_new:
             self._forget()
         if is_held:
@@ -91,11 +126,16 @@ class Estimates:
         """Many at a time: what comes first in a dictionary is found the later the more has gone before it."""
         if len(self._used) > MOST_KEYS:
             for key in [*islice(self._used, MOST_KEYS // 8)]:
+                if key[0] == HOST:
+                    self._left.put(key, self._all[key])
                 del self._used[key], self._all[key]
+
+    def _row(self, key: str) -> Row:
+        return self._all.get(key) or (self._left.get(key) if key[0] == HOST else _NOTHING)
 
     def counts(self, key: str) -> tuple[int, float, float]:
         """Pages, gain, expected gain."""
-        pages, gain, expected, _ = self._all.get(key, _NOTHING)
+        pages, gain, expected, _ = self._row(key)
         return pages, gain / MILLI, expected / MILLI
 
     def effect_alone(self, key: str) -> float:
@@ -120,7 +160,7 @@ class Estimates:
         """Log-odds of a place, from the effects of its widest key to that of its narrowest, and how many pages of its
         host they rest on. A shape of URLs whose prefix has had no page (a date, a number) speaks for itself, not as a
         part of its host."""
-        return _place(tuple([self._all.get(key, _NOTHING) for key in places]))
+        return _place(tuple([self._row(key) for key in places]))
 
     def deltas(self) -> dict[str, Row]:
         given, self._own = self._own, {}

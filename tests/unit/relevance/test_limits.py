@@ -196,9 +196,23 @@ def test_keys_that_have_had_no_page_for_long_are_forgotten(monkeypatch: pytest.M
         estimates.add(f"t:a/{n}", 0.5, 0.5)
         estimates.deltas()
         assert len(estimates._all) <= 80
-    assert [estimates.counts(key)[0] for key in ("h:a", "h:b", "t:a/0", "t:a/999")] == [1000, 0, 0, 1]
-    estimates.absorb({"h:b": (7, 3500, 3500, 0)})
-    assert estimates.counts("h:b")[0] == 7, "of the fleet, once it comes again"
+    assert [estimates.counts(key)[0] for key in ("h:a", "t:a/0", "t:a/999")] == [1000, 0, 1]
+    estimates.absorb({"t:a/0": (7, 3500, 3500, 0)})
+    assert estimates.counts("t:a/0")[0] == 7, "of the fleet, once it comes again"
+
+
+def test_what_is_known_of_a_host_outlasts_its_being_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more hosts that take turns than a worker remembers each was unknown at its next page, however bad or good."""
+    monkeypatch.setattr("relevance.steering.estimates.MOST_KEYS", 80)
+    estimates, hosts = Estimates(), [f"h:{n}.ex\udcffample" for n in range(200)]
+    for turn in range(1, 4):
+        for host in hosts:
+            estimates.add(host, 1.0, 0.5, sections=1)
+        assert estimates.place(hosts[:1])[0] == pytest.approx(logit((turn + 1.5) / (turn + 3)))
+        assert [estimates.counts(host) for host in hosts] == [(turn, turn, turn / 2)] * 200
+        assert estimates.counts("h:unknown") == (0, 0.0, 0.0)
+        assert len(estimates._all) <= 80
+        assert estimates.deltas() == dict.fromkeys(hosts, (1, 1000, 500, 1)), "the fleet is told of new pages only"
 
 
 def test_a_section_that_several_workers_meet_is_one() -> None:
