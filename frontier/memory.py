@@ -1,8 +1,9 @@
 """The frontier in one process's memory: the readable reference and the oracle of the tests.
 
 It guarantees the whole contract of :mod:`frontier.types` (for its one process, until that ends) and decides in the
-same order as :class:`frontier.redis_frontier.RedisFrontier`, at a cost of O(authorities) a lease. The clock is
-injected."""
+same order as :class:`frontier.redis_frontier.RedisFrontier`, at a cost of O(authorities) a lease; but a host whose
+address is to be asked for anew while it stands in that one's line is looked at now, there with its turn in the line.
+The clock is injected."""
 
 from __future__ import annotations
 
