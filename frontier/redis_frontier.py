@@ -376,9 +376,9 @@ class RedisFrontier(TellsTime):
         }
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
-        """See :class:`frontier.types.Frontier`."""
+        """See :class:`frontier.types.Frontier`; in calls of some thousand, between which Redis serves others."""
         with answering(self.crawl):
-            return wire.counts(self._redis.hgetall(self.keys.counters(name)))
+            return wire.counts(dict(self._redis.hscan_iter(self.keys.counters(name), count=INTAKE_BATCH)))
 
     def forget_counts(self, names: Sequence[str]) -> None:
         """See :class:`frontier.types.Frontier`."""

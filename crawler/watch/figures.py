@@ -57,8 +57,8 @@ class Figures:
 
 
 def gather(frontier: RedisFrontier, *, hosts: bool = True) -> Figures:
-    """The figures now: three small reads, and one of all `hosts`, which costs as much as there are (two seconds of both
-    ends for a hundred thousand)."""
+    """The figures now: three small reads, and one of all `hosts`, which takes as long as there are (three seconds for a
+    hundred thousand, in parts between which Redis serves others)."""
     status = frontier.status()
     languages = {name: counts[0] for name, counts in frontier.get_counts("languages").items()}
     rows = [HostRow(host, *counts) for host, counts in (frontier.get_counts("hosts") if hosts else {}).items()]
