@@ -22,7 +22,6 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
                     leased ones by 2^50 and the time their lease expires
 ``hot``             zset, those in line: band x 2^44 + number of their last lease
 ``done:N``          bitmap of accepted reports, by lease number, 2^20 a key; expires two weeks after its last
-``left``            zset, while one script runs (lua/_line.lua)
 ``new``             list, authorities by first sight that no lease() has looked at yet; those only have no place in
                     ``due`` or ``hot``, which would cost four times the room
 ``known``           list, the others

@@ -15,6 +15,7 @@ local line = {
 }
 local fresh, scores = {}, {} -- waiters that join the line in this call, their places in it
 local least = {} -- of those worth least places and waiters, one after another
+local MOVED_AT_ONCE = 1000
 local HOT, EVERY_MS = PREFIX .. 'hot', SETTINGS.least_every
 -- their places begin here; with a share of 1 nobody's
 local LEAST = SETTINGS.least_credit and (BANDS - 1) * BAND_UNIT or FAR
@@ -84,17 +85,21 @@ end
 
 function line.has_best() return call('ZCOUNT', HOT, '-inf', BELOW_SECOND) > 0 end
 
--- What pages embed alone is leased. The first time all but the best band leaves the line for 'due': nobody has looked
--- there for what pages embed.
+-- What pages embed alone is leased. From the first time on all but the best band leaves the line for 'due', MOVED_AT_ONCE
+-- in a call: nobody has looked there for what pages embed. Whether some may still stand there.
 function line.narrow()
   line.narrowed, line.bound = true, BAND_UNIT
-  local budget, left = whole(SETTINGS.max_pages), PREFIX .. 'left'
-  if call('HGET', KEYS[1], 'narrowed') == budget then return end
+  local budget = whole(SETTINGS.max_pages)
+  if call('HGET', KEYS[1], 'narrowed') == budget then return false end
+  local waiters, adds = call('ZRANGEBYSCORE', HOT, whole(BAND_UNIT), '+inf', 'LIMIT', 0, MOVED_AT_ONCE), {}
+  for i = 1, #waiters do adds[2 * i - 1], adds[2 * i] = 0, waiters[i] end
+  if waiters[1] then
+    call('ZADD', PREFIX .. 'due', 'NX', unpack(adds)) -- what is to be looked at there is, at its time
+    call('ZREM', HOT, unpack(waiters))
+  end
+  if #waiters == MOVED_AT_ONCE then return true end
   call('HSET', KEYS[1], 'narrowed', budget)
-  call('ZRANGESTORE', left, HOT, whole(BAND_UNIT), '+inf', 'BYSCORE')
-  call('ZUNIONSTORE', PREFIX .. 'due', 2, PREFIX .. 'due', left, 'WEIGHTS', 1, 0, 'AGGREGATE', 'MAX')
-  call('ZREMRANGEBYSCORE', HOT, whole(BAND_UNIT), '+inf')
-  call('DEL', left)
+  return false
 end
 
 -- the first of those worth least that may have a turn after so many others, and how many of them may

@@ -109,18 +109,15 @@ local function grant_least()
   line.leave(waiters, tried, granted - others)
 end
 
--- What pages embed, when the budget of pages is spent. Looked at are hosts that 'due' has first, and as many that wait for
--- addresses there, up to one that has some of it later: those that have none leave it. Returns now when there is more to
--- look at, else nil.
-local function grant_requisites()
-  slow_way()
-  line.narrow()
+-- Hosts that 'due' has first, and as many that wait for addresses there, up to one that has some of what pages embed
+-- later: those that have none leave it. Whether there is more to look at.
+local function settle_some()
   local new = call('LRANGE', PREFIX .. 'new', 0, SETTLED_AT_ONCE - 1)
   if new[1] then slow.read_new(new) end
   for i = 1, #new do slow.settle(new[i]) end
   local last = whole(LEASED - 1)
   local waiters = call('ZRANGEBYSCORE', PREFIX .. 'due', '-inf', last, 'WITHSCORES', 'LIMIT', 0, SETTLED_AT_ONCE)
-  local has_more, left = #waiters == 2 * SETTLED_AT_ONCE, SETTLED_AT_ONCE
+  local left = SETTLED_AT_ONCE
   for i = 1, #waiters, 2 do
     local waiter, due, waits = waiters[i], tonumber(waiters[i + 1]), nil
     if byte(waiter) == AT then
@@ -128,15 +125,16 @@ local function grant_requisites()
     else
       waits = slow.settle(waiter)
     end
-    if left == 0 then
-      has_more = true
-      break
-    end
-    if waits and due > horizon then
-      has_more = false
-      break
-    end
+    if left == 0 then return true end
+    if waits and due > horizon then return false end
   end
+  return #waiters == 2 * SETTLED_AT_ONCE
+end
+
+-- What pages embed, when the budget of pages is spent. Returns now when there is more to look at, else nil.
+local function grant_requisites()
+  slow_way()
+  local has_more = line.narrow() or settle_some() -- what is settled goes back into the line, when all others have left it
   slow.flush_places()
   local tried = try_all(line.head_of_best(), ARGS.limit)
   if tried > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'hot', 0, tried - 1) end

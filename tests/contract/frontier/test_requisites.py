@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import redis
 
 from frontier import Budget, Candidate, Frontier, HostPolicy, Kind, Lease, Outcome, RobotsRecord
 from frontier.outcomes import MINUTE, of_requisite
@@ -399,3 +400,32 @@ def test_many_hosts_of_few_addresses_are_looked_through_some_at_a_time(server: o
             got(second, lease)
         clock.forward(1000)
     assert found == [f"{hosts[-1]}/1.png"]
+
+
+def test_a_long_line_is_left_some_at_a_time(server: redis.Redis, clock: Clock) -> None:
+    """Redis answers nobody meanwhile: of 300,000 hosts at once for five seconds."""
+    from frontier.redis_frontier import RedisFrontier
+
+    def frontier(pages: int) -> RedisFrontier:
+        return RedisFrontier(server, "long", replace(FREE, budget=Budget(pages, requisites=True)), now_ms=clock)
+
+    first, second = frontier(10_000), frontier(1)
+    hosts = [f"http://h{number}.example" for number in range(3500)]
+    first.take_in([Candidate(host + "/", score=0.5) for host in hosts])
+    done(first, first.lease(1).leases[0])
+    for _ in range(5):
+        first.release(lease.token for lease in first.lease(1000).leases)
+    line = [server.zcard(first.keys.hot)]
+    assert line[0] > 2000
+    later = embedded(f"{hosts[-1]}/later.png", not_before_ms=clock.now_ms + 60_000)
+    second.take_in([embedded(f"{hosts[2400]}/1.png"), later])
+    found: list[str] = []
+    while (grant := second.lease(50)).next_due_ms is not None or grant.leases:
+        line.append(server.zcard(first.keys.hot))
+        found += urls(grant.leases)
+        for lease in grant.leases:
+            got(second, lease)
+        clock.forward(1000)
+    assert line[0] > line[1] > line[2] > 0
+    assert found == [f"{hosts[2400]}/1.png", later.url]
+    assert second.status().queued == 3499
