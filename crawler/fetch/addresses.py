@@ -71,6 +71,13 @@ def _ipv4_inside(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
 
 
+def _in_one_spelling(address: str) -> str:
+    """IPv4 inside IPv6 (::ffff:192.0.2.1) leads to the same machine as without, which must not be asked twice at a
+    time; ValueError for what is no address."""
+    ip = ipaddress.ip_address(address)
+    return str((ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None) or ip)
+
+
 def read_hosts_file(path: Path) -> dict[str, tuple[str, ...]]:
     """``{name: addresses}`` of a hosts(5) file; ValueError with file and line on a line that is none."""
     found: dict[str, tuple[str, ...]] = {}
@@ -79,7 +86,7 @@ def read_hosts_file(path: Path) -> dict[str, tuple[str, ...]]:
         if not words:
             continue
         try:
-            address = str(ipaddress.ip_address(words[0]))
+            address = _in_one_spelling(words[0])
         except ValueError:
             raise ValueError(f"{path}:{number}: {words[0]!r} is not an IP address") from None
         for name in words[1:]:
@@ -120,7 +127,7 @@ class Resolver:
         """
         literal = host.strip("[]")
         try:
-            return self.check(str(ipaddress.ip_address(literal)))
+            return self.check(_in_one_spelling(literal))
         except ValueError:
             addresses = await self._addresses(host.lower())
         allowed = [address for address in addresses if self._guard.allows(address)]
@@ -161,7 +168,7 @@ class Resolver:
             except TimeoutError:
                 return ()
         ordered = sorted(rows, key=lambda row: row[0] != socket.AF_INET)
-        return tuple(dict.fromkeys(address for _, address in ordered))
+        return tuple(dict.fromkeys(_in_one_spelling(address) for _, address in ordered))
 
 
 def _look_up(host: str, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[list[tuple[int, str]]]) -> None:

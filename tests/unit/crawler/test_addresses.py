@@ -141,6 +141,21 @@ def test_ipv4_comes_before_ipv6(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolve(Resolver(AddressGuard(["127.0.0.0/8", "::1/128"])), "both.test") == "127.0.0.1"
 
 
+def test_an_address_has_one_spelling_wherever_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frontier keeps apart what it does not know to be one machine."""
+    hosts = tmp_path / "hosts"
+    hosts.write_text("::FFFF:127.0.0.7 a.test\n0:0::1 b.test\n")
+    rows = [
+        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", (address, 0, 0, 0))
+        for address in ("::ffff:127.0.0.7", "fe80::1%lo")
+    ]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+    resolver = Resolver(AddressGuard(["127.0.0.0/8", "::1/128"]), read_hosts_file(hosts))
+    for host in ("a.test", "c.test", "127.0.0.7", "[::ffff:7f00:7]", "[::ffff:127.0.0.7]"):
+        assert resolve(resolver, host) == "127.0.0.7"
+    assert resolve(resolver, "b.test") == resolve(resolver, "[0::0:1]") == "::1"
+
+
 def test_an_address_that_fails_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
     resolver = Resolver(AddressGuard(["127.0.0.0/8"]), {"two.test": ("127.0.0.1", "127.0.0.2")})
     instants = iter((1.0, 2.0))
