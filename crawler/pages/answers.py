@@ -163,7 +163,8 @@ def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
 
     A frontier that cannot be reached, or whose opt-outs cannot be read, is no fault of the host; it is asked before
     anything is sent.
-    Scrapy's own middlewares refuse an answer that unpacks to more than the limit with a plain IgnoreRequest.
+    Scrapy's own middlewares refuse an answer that unpacks to more than the limit with a plain IgnoreRequest. That
+    something else was sent for a page, and refused, is the fault of who sent it.
     """
     if isinstance(error, NotGrantedError):
         return None
@@ -178,7 +179,7 @@ def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
             # Not the host's fault, and not one that passes soon.
             return Finding("robots_unreachable", retry_after_ms=DAY, metadata={"error": str(error)})
         return Finding(error.outcome, metadata={"error": str(error)})
-    if isinstance(error, IgnoreRequest):
+    if isinstance(error, IgnoreRequest) and not isinstance(error, OutsideFrontierError):
         return Finding("too_large", metadata={"error": str(error)})
     return Finding("protocol", metadata={"error": f"{type(error).__name__}: {error}"})
 

@@ -8,7 +8,7 @@ from scrapy.http import HtmlResponse, Request, Response
 
 from crawler.fetch.errors import DnsError, NotGrantedError, OptedOutError, RefusedAddressError, StaleLeaseError
 from crawler.pages import answers
-from crawler.pages.answers import RobotsDeniedError, record_of
+from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError, record_of
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES, allowed
@@ -175,6 +175,7 @@ def test_failures() -> None:
         FrontierUnavailable("zulu", "x"): "released",
         OptOutsDamaged("x"): "released",
         IgnoreRequest("x"): "too_large",
+        OutsideFrontierError("x"): "protocol",
         ValueError("x"): "protocol",
     }
     for error, result in named.items():
