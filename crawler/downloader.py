@@ -1,36 +1,53 @@
-"""Scrapy's downloader: what a downloader middleware puts in place of an answer says whose answer that was.
+"""Scrapy's downloader, which spends a lease on the request that the scheduler has made for it, and on no other.
 
-Scrapy hands such a request to the scheduler as any other. Its own `meta` may say nothing of the page's lease, which
-would then run out and be fetched again, over and over; or too little, as that of a copy from before the page's request
-was sent: it would go out at once, and the host be asked twice without a delay. And what a middleware asks for besides
-has the page's lease, too, and must not end it.
+All that is to be fetched comes here first, that request before any code of a project's has seen it. Middlewares and
+callbacks may send it once more, or a copy of it or of its `meta`, before, while or after it is under way: its lease is
+spent then, and what is refused here has passed no middleware.
+
+A request that a middleware puts in place of an answer ends the fetch like any other failure, so that the errback of the
+page ends its lease. Scrapy would hand it to the scheduler like one that the middleware asks for besides, and a filter,
+as Scrapy's of `allowed_domains` is one, may drop it before.
 """
 
 from __future__ import annotations
 
+import logging
+
 from scrapy import Spider
 from scrapy.core.downloader import Downloader
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from twisted.internet.defer import Deferred
 
-from crawler.pages.answers import lease_of
+from crawler.pages.answers import OutsideFrontierError, lease_of
+from crawler.work.held import HeldLease
 
-IN_PLACE = "frontier_in_place"
-"""In the `meta` of what is put in place of an answer: the URL that was asked for. No spider calls its own so."""
-_OF_THE_FETCH = ("lease", "grant", "capture", "finding")
+logger = logging.getLogger(__name__)
+
+
+class InPlaceError(IgnoreRequest):
+    """A downloader middleware gave `request` in place of an answer."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(f"a middleware asked for {request} instead")
+        self.request = request
 
 
 class FrontierDownloader(Downloader):
     """See the module."""
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002
-        return super().fetch(request).addCallback(_of_page, request)
+        """:class:`OutsideFrontierError` for what no lease is left for; of the deferred :class:`InPlaceError`."""
+        grant = request.meta.get("grant")
+        if lease_of(request) is None or not isinstance(grant, HeldLease) or grant.spent:
+            # Scrapy's pipelines pass over it without a word.
+            logger.warning("Not fetched: %s: no delay and no robots.txt would hold for it", request.url)
+            raise OutsideFrontierError(f"not fetched, since it is no request of the frontier's: {request}")
+        grant.spent = True
+        return super().fetch(request).addCallback(_answer)
 
 
-def _of_page(result: Response | Request, request: Request) -> Response | Request:
-    if isinstance(result, Request) and lease_of(request) is not None:
-        known = {name: request.meta[name] for name in _OF_THE_FETCH if name in request.meta}
-        for name in _OF_THE_FETCH:
-            result.meta.pop(name, None)
-        result.meta.update(known, **{IN_PLACE: request.url})
+def _answer(result: Response | Request) -> Response:
+    if isinstance(result, Request):
+        raise InPlaceError(result)
     return result

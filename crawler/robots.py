@@ -13,7 +13,6 @@ Fails closed: without a valid record nothing is sent. Source: RFC 9309.
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from typing import Self
 
@@ -21,12 +20,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request
 
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
-from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError, lease_of
+from crawler.pages.answers import RobotsDeniedError, lease_of
 from crawler.work.worker import Worker
 from frontier.robots import Rules
 from frontier.types import Kind, Lease
-
-logger = logging.getLogger(__name__)
 
 _MOST_RULES_BYTES = 8 * 1024 * 1024
 # Parsed rules measured: 0.5 KB without any, 2.3 KB for 100 bytes of them, 230 KB for 6 KB.
@@ -50,14 +47,9 @@ class RobotsMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
-        now deny all there is, :class:`OptedOutError`; :class:`OutsideFrontierError` for what nobody has leased."""
+        now deny all there is, :class:`OptedOutError`."""
         lease = lease_of(request)
-        # A lease is for one fetch, of the very request that was made for it: middlewares and callbacks have copies of
-        # that, or of its meta, which passed here would be sent without a delay.
-        if lease is None or "capture" in request.meta or request.meta["grant"].request() is not request:
-            # Scrapy's pipelines pass over it without a word.
-            logger.warning("Not fetched: %s: no delay and no robots.txt would hold for it", request.url)
-            raise OutsideFrontierError(f"not fetched, since it is no request of the frontier's: {request}")
+        assert lease is not None, "crawler.downloader lets nothing else through"
         elsewhere = request.url != lease.url or lease.hops > 0
         if elsewhere and (prefix := await self._worker.opted_out_by(request.url)):
             raise OptedOutError(f"{prefix} has opted out, and with it {request.url}")

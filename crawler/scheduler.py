@@ -5,15 +5,14 @@ A Scrapy Request exists only between a lease and its report; nothing is pickled 
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
-import weakref
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import Any, Self
 
 from scrapy import Spider, signals
+from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
@@ -26,7 +25,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.addon import overruled
-from crawler.downloader import IN_PLACE
+from crawler.downloader import InPlaceError
 from crawler.fetch.handler import Capture, headers_of
 from crawler.focus import no_items
 from crawler.harvest.polls import RECURRING
@@ -41,12 +40,13 @@ from crawler.work.worker import Worker
 from frontier.outcomes import row
 from frontier.types import Candidate, Kind, Lease
 from seeds.harvest.revisits import conditions
-from sieve.urls import as_parsed, bad_port, canonicalize
+from sieve.urls import as_parsed, bad_port, canonicalize, canonicalize_many
 
 logger = logging.getLogger(__name__)
 
 _MOST_REMADE = 10
 """So often a page's request may be made anew on its lease: a middleware that always does so would never end."""
+_OF_THE_FETCH = ("lease", "grant", "capture", "finding")
 
 
 class FrontierScheduler(BaseScheduler):
@@ -64,7 +64,6 @@ class FrontierScheduler(BaseScheduler):
         assert worker is not None, "the add-on crawler.addon.Ulwembu sets the extension that this scheduler needs"
         scheduler = cls(worker, cookies=crawler.settings.getbool("COOKIES_ENABLED"))
         crawler.signals.connect(scheduler._refuse, signals.spider_opened)
-        crawler.signals.connect(scheduler._await_enqueued, signals.request_scheduled)
         return scheduler
 
     def open(self, spider: Spider) -> Deferred[None]:
@@ -101,30 +100,14 @@ class FrontierScheduler(BaseScheduler):
         False for what is no http or https URL, not a plain GET, or cannot be kept (own_requests): Scrapy counts it as
         dropped.
         """
-        fault, url = "", ""
-        try:
-            url = canonicalize(request.url)
-        except ValueError as error:
-            fault = str(error)
-        if request.method != "GET" or request.body:
-            fault = f"{request.method} {request.url}; the frontier keeps URLs only"
-        elif (port := bad_port(url)) is not None:
-            fault = f"{request.url}: port {port} is none of a web server"
-        parent = lease_of(request)  # of the page that the request was made from
-        asked = request.meta.pop(IN_PLACE, "")  # of a feed perhaps an older page
-        again = parent is not None and canonicalize(asked or parent.url) == url
-        if parent is not None and asked:
-            # Of a downloader middleware: nothing else would end the lease.
-            if again and not fault and self._is_remade(request):
-                self._remade.append(request)
-                return True
-            self._end_replaced(request, asked, again=again)
-        if fault:
+        if fault := _fault(request):
             logger.warning("Not fetched: %s", fault)
             return False
+        parent = lease_of(request)  # of the page that the request was made from
+        again = parent is not None and _are_same(parent.url, request.url)
         # A page that links to itself asks for nothing: the sieve knows it, whatever of its `meta` was copied.
         if again and (request.dont_filter or "finding" not in request.meta):
-            logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
+            _refuse_again(request)
             return False
         if request.cookies and not self._cookies:
             logger.warning("Fetched without its cookies, since COOKIES_ENABLED is off: %s", request.url)
@@ -138,28 +121,39 @@ class FrontierScheduler(BaseScheduler):
             finding.requests.append(candidate)
         return True
 
-    def _await_enqueued(self, request: Request) -> None:
-        """What a filter refuses, as Scrapy's of `allowed_domains` does, never comes to :meth:`enqueue_request`, and the
-        lease of the page in whose place it was asked for would run out."""
-        if IN_PLACE in request.meta:
-            asyncio.get_running_loop().call_soon(self._end_unless_enqueued, request)
-
-    def _end_unless_enqueued(self, request: Request) -> None:
-        if asked := request.meta.pop(IN_PLACE, ""):
-            self._end_replaced(request, asked, again=False)
-
-    def _end_replaced(self, request: Request, asked: str, *, again: bool) -> None:
+    def _replace(self, request: Request, made: Request) -> None:
+        """End the lease of a request in place of whose answer a downloader middleware has `made` another, which waits
+        as any other; what it has made of it for the same URL, before anything was sent, goes out on the lease."""
         lease, capture = request.meta["lease"], request.meta.get("capture")
-        judged = _finding_of_replaced(lease, capture, self._worker.stores.frontier.date_ms, again=again)
-        self._end(lease, asked, judged, capture)
+        again = _are_same(request.url, made.url)  # of a feed perhaps an older page
+        remade = again and capture is None and self._is_remade(request, made)
+        if not remade:
+            judged = _finding_of_replaced(lease, capture, self._worker.stores.frontier.date_ms, again=again)
+            self._end(lease, request.url, judged, capture)
+        # Its own `meta` may say nothing of the fetch, or too little, as that of a copy from before; or be in use.
+        known = {name: request.meta[name] for name in _OF_THE_FETCH if name in request.meta}
+        own = {name: value for name, value in made.meta.items() if name not in _OF_THE_FETCH}
+        made = made.replace(meta={**own, **known})
+        if remade:
+            self._remade.append(made)
+        elif again:
+            _refuse_again(made)
+        else:
+            self._engine.crawl(made)
 
-    def _is_remade(self, request: Request) -> bool:
-        """Whether a downloader middleware has made it of the page's before anything was sent: the lease is its, too."""
-        if "capture" in request.meta or request.errback != self._failed:
+    def _is_remade(self, request: Request, made: Request) -> bool:
+        """Whether one was made of the other, and not too often by now."""
+        if _fault(made) or made.errback != self._failed:
             return False
         grant: HeldLease = request.meta["grant"]
         grant.remade += 1
         return grant.remade <= _MOST_REMADE
+
+    @property
+    def _engine(self) -> ExecutionEngine:
+        assert self._spider is not None
+        assert self._spider.crawler.engine is not None
+        return self._spider.crawler.engine
 
     def _candidate(self, request: Request, parent: Lease | None) -> Candidate:
         """A spider's own request as it waits in the frontier. ValueError says what of it cannot be kept."""
@@ -179,10 +173,12 @@ class FrontierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         if self._remade:
-            return _granted(self._remade.popleft())
+            request = self._remade.popleft()
+            request.meta["grant"].spent = False  # nothing was sent on it; the downloader spends it at once
+            return request
         while (held := self._worker.next_due()) is not None:
             try:
-                return _granted(self._request(held))
+                return self._request(held)
             except ValueError as error:
                 logger.warning("Not fetched: %s", error)
                 self._end(held.lease, held.lease.url, Finding("bad_url"), None)
@@ -217,6 +213,9 @@ class FrontierScheduler(BaseScheduler):
         lease = request.meta["lease"]
         error = failure.value
         assert error is not None
+        if isinstance(error, InPlaceError):
+            self._replace(request, error.request)
+            return None
         if isinstance(error, HttpError):  # judged already; crawler/focus.py ends the lease
             finding = error.response.meta["finding"]
             if not self._is_last(lease, finding):
@@ -257,13 +256,10 @@ class FrontierScheduler(BaseScheduler):
         if output is None or isinstance(output, Failure):
             end()
             return output
-        assert self._spider is not None
-        engine = self._spider.crawler.engine
-        assert engine is not None
 
         def crawl(found: Request) -> None:
             found.meta.setdefault("finding", finding)
-            engine.crawl(found)
+            self._engine.crawl(found)
 
         return _followed_by(output, crawl, end)
 
@@ -289,11 +285,25 @@ def _raw_headers(headers: Mapping[str, str]) -> dict[str, bytes]:
     return {name: value.encode("latin-1", "replace") for name, value in headers.items()}
 
 
-def _granted(request: Request) -> Request:
-    """The one request that may be sent on its lease now, not a copy of it beside."""
-    grant: HeldLease = request.meta["grant"]
-    grant.request = weakref.ref(request)
-    return request
+def _fault(request: Request) -> str:
+    """Why the frontier cannot keep it; "": it can."""
+    if request.method != "GET" or request.body:
+        return f"{request.method} {request.url}; the frontier keeps URLs only"
+    try:
+        port = bad_port(canonicalize(request.url))
+    except ValueError as error:
+        return str(error)
+    return "" if port is None else f"{request.url}: port {port} is none of a web server"
+
+
+def _are_same(one: str, other: str) -> bool:
+    """Whether the sieve knows both as one URL."""
+    here, there = canonicalize_many([one, other])
+    return here is not None and here == there
+
+
+def _refuse_again(request: Request) -> None:
+    logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
 
 
 def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *, again: bool) -> Finding:

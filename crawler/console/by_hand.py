@@ -16,6 +16,7 @@ from crawler.console.given_settings import GivenSettings
 
 _SETTINGS: dict[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DOWNLOADER": "scrapy.core.downloader.Downloader",
     "ROBOTSTXT_OBEY": False,
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.robots.RobotsMiddleware": None,

@@ -21,7 +21,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 from scrapy.utils.request import RequestFingerprinter
 
-from crawler.downloader import IN_PLACE
+from crawler.downloader import InPlaceError
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import DnsError
 from crawler.fetch.handler import Capture
@@ -82,10 +82,20 @@ def test_a_request_is_kept_with_its_page_so_that_it_is_stored_before_that_is_rep
     assert candidate.url == "http://a.example/3"
 
 
+def put_in_place(made: Request, lease: Lease) -> Mock:
+    """By a middleware, of the answer of a request that was not sent yet; the worker."""
+    worker, spider = Mock(), Own()
+    scheduler = FrontierScheduler(worker)
+    scheduler._spider, spider.crawler = spider, Mock(**{"engine.crawl": scheduler.enqueue_request})
+    failure: Any = SimpleNamespace(request=Request(lease.url, meta={"lease": lease}), value=InPlaceError(made))
+    assert scheduler._failed(failure) is None
+    return worker
+
+
 @pytest.mark.parametrize(("url", "new"), [("http://a.example/1", False), ("http://a.example/3", True)])
 def test_a_request_in_place_of_an_answer_ends_the_lease_and_asks_for_no_url_again(url: str, new: bool) -> None:
-    worker, lease = Mock(), page(1).meta["lease"]
-    assert FrontierScheduler(worker).enqueue_request(Request(url, meta={"lease": lease, IN_PLACE: lease.url})) is new
+    lease = page(1).meta["lease"]
+    worker = put_in_place(Request(url), lease)
     ((ended, finding, capture),) = [call.args for call in worker.finish.call_args_list]
     assert (ended, finding.result, capture) == (lease, "replaced" if new else "protocol", None)
     assert worker.enqueue.called is new
@@ -96,9 +106,9 @@ def test_a_request_in_place_of_an_answer_ends_the_lease_and_asks_for_no_url_agai
 )
 def test_a_request_that_nobody_may_send_ends_the_lease_in_place_of_whose_answer_it_came(url: str, method: str) -> None:
     """Else the page would be asked for again and again, as its lease runs out."""
-    worker, lease = Mock(), page(1).meta["lease"]
-    replaced = Request(url, method=method, meta={"lease": lease, IN_PLACE: lease.url})
-    assert not FrontierScheduler(worker).enqueue_request(replaced)
+    lease = page(1).meta["lease"]
+    worker = put_in_place(Request(url, method=method), lease)
+    assert not worker.enqueue.called
     ((ended, finding, _),) = [call.args for call in worker.finish.call_args_list]
     assert (ended, finding.result) == (lease, "protocol" if url == lease.url else "replaced")
 

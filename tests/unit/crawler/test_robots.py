@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from scrapy.http import Request
 
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
-from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError
+from crawler.pages.answers import RobotsDeniedError
 from crawler.robots import RobotsMiddleware
 from crawler.work.worker import Worker
 from frontier.opt_outs import against
@@ -50,9 +49,7 @@ def look(middleware: RobotsMiddleware, path: str, version: int = 7, sent: str = 
 
 
 def granted(url: str, lease: Lease) -> Request:
-    request = Request(url)
-    request.meta.update(lease=lease, grant=SimpleNamespace(request=lambda: request))
-    return request
+    return Request(url, meta={"lease": lease})
 
 
 def middleware_for(records: Records) -> RobotsMiddleware:
@@ -68,22 +65,11 @@ def test_rules_are_asked_for_once_and_kept() -> None:
     assert records.asked == 1
 
 
-@pytest.mark.parametrize("meta", [{}, {"lease": "a spider's own"}, {"lease": LEASE, "capture": None}])
-def test_what_nobody_has_leased_is_not_fetched(meta: dict[str, object]) -> None:
-    """Also by a copy of the meta of an answer: its lease was for that."""
+def test_without_a_lease_nothing_is_looked_up_and_nothing_sent() -> None:
     records = Records(RobotsRecord("allow"))
-    with pytest.raises(OutsideFrontierError):
-        asyncio.run(middleware_for(records).process_request(Request("http://a.test/open", meta=meta)))
+    with pytest.raises(AssertionError):
+        asyncio.run(middleware_for(records).process_request(Request("http://a.test/open")))
     assert records.asked == 0
-
-
-def test_a_copy_of_a_request_is_not_sent_on_its_lease_as_well() -> None:
-    records = Records(RobotsRecord("allow"))
-    request = granted("http://a.test/open", LEASE)
-    with pytest.raises(OutsideFrontierError):
-        asyncio.run(middleware_for(records).process_request(request.copy()))
-    asyncio.run(middleware_for(records).process_request(request))
-    assert records.asked == 1
 
 
 def test_a_record_that_ran_out_sends_the_lease_back_and_denies_nothing_for_good() -> None:

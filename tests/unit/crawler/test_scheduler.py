@@ -6,19 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from unittest.mock import AsyncMock, Mock
 
 import pytest
 from scrapy import Spider
-from scrapy.core.downloader import Downloader
 from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.spidermiddlewares.httperror import HttpError
-from twisted.internet.defer import succeed
 
 from crawler.addon import Ulwembu
-from crawler.downloader import IN_PLACE, FrontierDownloader
+from crawler.downloader import InPlaceError
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import ConnectError, HungUpError, NotGrantedError, StaleLeaseError
 from crawler.fetch.handler import Capture
@@ -62,6 +60,8 @@ def scheduling(*leases: Lease, spider: Spider | None = None) -> tuple[FrontierSc
     worker.next_due.side_effect = [*held, None]
     scheduler = FrontierScheduler(worker)
     scheduler._spider = spider
+    if spider is not None:
+        spider.crawler = Mock(**{"engine.crawl.side_effect": scheduler.enqueue_request})
     return scheduler, worker
 
 
@@ -192,7 +192,6 @@ def test_of_a_spiders_request_that_cannot_be_kept_it_is_said_why(
     [
         ({"finding": Finding("ok")}, True, True),  # a page that links to itself: the sieve knows it
         ({"finding": Finding("ok")}, False, False),
-        ({IN_PLACE: URL}, True, False),
         ({}, True, False),  # what a middleware asks for besides
     ],
 )
@@ -203,7 +202,7 @@ def test_what_a_page_asks_of_its_own_url_is_not_tried_again(
     asked = Request(f"{URL}?utm_source=x", meta={"lease": leased(), **meta}, dont_filter=not filtered)
     assert scheduler.enqueue_request(asked) is taken is worker.enqueue.called
     assert ("Not fetched again: " in caplog.text) is not taken
-    assert worker.finish.called is (IN_PLACE in meta), "what a middleware has put in place of an answer"
+    assert not worker.finish.called
 
 
 def test_a_request_of_a_page_lies_as_deep_as_that() -> None:
@@ -225,22 +224,23 @@ def test_a_lease_whose_answer_a_middleware_replaced_ends_as_the_host_answered(
     scheduler, worker = scheduling(spider=Own())
     worker.stores.frontier.date_ms = lambda: 5000
     capture = Capture(URL, "192.0.2.1", datetime.now(UTC), b"", Answer(status=status) if status else None)
-    scheduler.enqueue_request(Request(url, meta={"lease": leased(), "capture": capture, IN_PLACE: URL}))
+    put_in_place(scheduler, Request(URL, meta={"lease": leased(), "capture": capture}), Request(url))
     (ended,) = [call.args for call in worker.finish.call_args_list]
     assert (ended[0], ended[1].result, ended[2]) == (leased(), result, capture)
 
 
-def in_place(request: Request, **changes: Any) -> Request:
-    """As a middleware gives it back."""
-    made: Request = request.replace(**changes)
-    made.meta[IN_PLACE] = request.url
-    return made
+def put_in_place(scheduler: FrontierScheduler, request: Request, made: Request) -> None:
+    """By a downloader middleware, of the answer of a request on a lease."""
+    assert scheduler._failed(cast("Any", SimpleNamespace(request=request, value=InPlaceError(made)))) is None
 
 
 def remade(scheduler: FrontierScheduler, request: Request) -> Request:
-    assert scheduler.enqueue_request(in_place(request, headers={"X-Own": "1"}, dont_filter=True))
+    request.meta["grant"].spent = True
+    put_in_place(scheduler, request, request.replace(headers={"X-Own": "1"}, dont_filter=True))
+    assert request.meta["grant"].spent, "until its turn comes nothing is sent on it"
     again = scheduler.next_request()
     assert again is not None
+    assert not again.meta["grant"].spent
     return again
 
 
@@ -262,7 +262,7 @@ def test_so_does_that_of_an_older_page_of_a_feed() -> None:
     request = remade(scheduler, request)
     assert request.url == "http://a.example/older"
     request.meta["capture"] = Capture(request.url, "192.0.2.1", datetime.now(UTC), b"")
-    assert not scheduler.enqueue_request(in_place(request))
+    put_in_place(scheduler, request, request.copy())
     worker.stores.polls.fail.assert_called_once_with(leased(Kind.FEED), "http://a.example/older", "protocol")
     assert not worker.enqueue.called
 
@@ -273,7 +273,8 @@ def test_one_that_is_remade_again_and_again_is_none_any_more(caplog: pytest.LogC
     assert request is not None
     for _ in range(10):
         request = remade(scheduler, request)
-    assert not scheduler.enqueue_request(in_place(request))
+    put_in_place(scheduler, request, request.copy())
+    assert scheduler.next_request() is None
     assert worker.finish.call_args.args[1].result == "protocol"
     assert "Not fetched again: " in caplog.text
 
@@ -283,7 +284,7 @@ def test_one_in_whose_place_another_url_is_asked_for_before_it_is_sent(kind: Kin
     scheduler, worker = scheduling(leased(kind, source="http://a.example"), spider=Own())
     request = scheduler.next_request()
     assert request is not None
-    assert scheduler.enqueue_request(in_place(request, url="http://b.example/2")) is worker.enqueue.called
+    put_in_place(scheduler, request, request.replace(url="http://b.example/2"))
     result = worker.finish.call_args.args[1].result
     assert (result, worker.enqueue.called) == (("replaced", True) if kind is Kind.PAGE else ("protocol", False))
 
@@ -292,7 +293,7 @@ def test_one_that_was_remade_when_the_crawl_ends_is_given_back() -> None:
     scheduler, worker = scheduling(leased(), spider=Own())
     request = scheduler.next_request()
     assert request is not None
-    assert scheduler.enqueue_request(in_place(request))
+    put_in_place(scheduler, request, request.copy())
     worker.close = AsyncMock()
     asyncio.run(_closed(scheduler))
     worker.give_back.assert_called_once_with(leased())
@@ -314,29 +315,33 @@ def test_a_redirect_that_a_middleware_follows_waits_as_long_as_it_says(status: i
     assert candidate.not_before_ms == (5000 + wait_ms if wait_ms else 0)
 
 
-@pytest.mark.parametrize(
-    "own", [{}, {"lease": "a callback's"}, {"lease": leased(depth=2), "capture": "another page's"}]
-)
-@pytest.mark.parametrize("capture", [{}, {"capture": "what was answered"}])
-def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(
-    own: dict[str, Any], capture: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And what was answered, which a copy from before it was sent does not know of."""
-    made = Request("http://a.example/2", meta={"own": 1, **own})
-    monkeypatch.setattr(Downloader, "fetch", lambda *_: succeed(made))
-    page = Request(URL, meta={"lease": leased(), "grant": "of it", **capture})
-    found: list[Any] = []
-    FrontierDownloader.fetch(Mock(spec=FrontierDownloader), page).addCallback(found.append)
-    assert found == [made]
-    assert made.meta == {**page.meta, "own": 1, IN_PLACE: URL}
+@pytest.mark.parametrize("own", [{}, {"lease": "a callback's"}, {"lease": leased(depth=2), "capture": "another's"}])
+@pytest.mark.parametrize("url", [URL, "http://a.example/2"])
+def test_a_request_in_place_of_an_answer_has_the_lease_of_its_page(own: dict[str, Any], url: str) -> None:
+    """And what was answered, which a copy from before it was sent does not know of; what the middleware keeps of it
+    stays as it is."""
+    scheduler, worker = scheduling(leased(), spider=Own())
+    page = scheduler.next_request()
+    assert page is not None
+    capture = Capture(URL, "192.0.2.1", datetime.now(UTC), b"")
+    page.meta["capture"] = capture
+    made = Request(url, meta={"own": 1, **own})
+    put_in_place(scheduler, page, made)
+    ((ended, finding, told),) = [call.args for call in worker.finish.call_args_list]
+    assert (ended, finding.result, told) == (leased(), "timeout", capture)
+    assert worker.enqueue.called is (url != URL)
+    assert made.meta == {"own": 1, **own}
+    assert scheduler.next_request() is None
 
 
-def test_so_has_the_request_itself_that_a_middleware_gives_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Request(URL, meta={"lease": leased(), "grant": "of it", "capture": "what was answered"})
-    said = dict(page.meta)
-    monkeypatch.setattr(Downloader, "fetch", lambda *_: succeed(page))
-    FrontierDownloader.fetch(Mock(spec=FrontierDownloader), page)
-    assert page.meta == {**said, IN_PLACE: URL}
+def test_so_has_the_request_itself_that_a_middleware_gives_back() -> None:
+    scheduler, _ = scheduling(leased(), spider=Own())
+    page = scheduler.next_request()
+    assert page is not None
+    put_in_place(scheduler, page, page)
+    again = scheduler.next_request()
+    assert again is not None
+    assert again.meta == page.meta
 
 
 def test_what_a_middleware_asks_for_besides_leaves_the_lease_to_its_page() -> None:
@@ -348,17 +353,6 @@ def test_what_a_middleware_asks_for_besides_leaves_the_lease_to_its_page() -> No
     assert worker.enqueue.call_args.args[0].url == "http://a.example/mobile"
     assert not worker.finish.called
     assert scheduler.next_request() is None
-
-
-@pytest.mark.parametrize(("meta", "answer"), [({"lease": leased()}, Response(URL)), ({}, Request(URL))])
-def test_an_answer_and_a_request_outside_any_lease_stay_as_they_are(
-    meta: dict[str, Any], answer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Downloader, "fetch", lambda *_: succeed(answer))
-    found: list[Any] = []
-    FrontierDownloader.fetch(Mock(spec=FrontierDownloader), Request(URL, meta=meta)).addCallback(found.append)
-    assert found == [answer]
-    assert isinstance(answer, Response) or not answer.meta
 
 
 def failed(error: Exception, lease: Lease) -> Any:
@@ -454,8 +448,8 @@ def gives_at_once(_: Any) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("given", [gives_as_it_comes, gives_later, gives_at_once])
 def test_all_that_an_errback_may_give_is_taken(given: Any) -> None:
-    spider = Own()
-    spider.crawler, spider.given = Mock(), given
+    spider: Any = Own()
+    spider.given = given
     scheduler, worker = scheduling(spider=spider)
     output = scheduler._failed(failed(ConnectError("refused"), own_lease(spider, 99)))
 
