@@ -128,7 +128,7 @@ class Seeds:
                 if opts.json:
                     print(_json(asdict(found)), flush=True)
                     continue
-                print(_row(found.state, url, found.language, found.detail), flush=True)
+                print(_row(found.state, found.url, found.language, found.detail), flush=True)
                 for feed, items in found.feeds:
                     print(_row("feed", feed, f"{items} items"))
                 for sitemap in found.sitemaps:

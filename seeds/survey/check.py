@@ -23,7 +23,7 @@ from seeds.errors import Problem, SeedError
 from seeds.harvest.answers import Answer, read
 from seeds.harvest.history import FeedHistory
 from seeds.survey.lists import quoted
-from seeds.survey.probe import Fetch, Fetched
+from seeds.survey.probe import Fetch, Fetched, reach
 from sieve.urls import as_parsed
 
 __all__ = ["Discovery", "Finding", "Language", "add_to_file", "check", "discover", "to_add"]
@@ -79,8 +79,8 @@ def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
 
 
 def discover(url: str, fetch: Fetch, language: Language | None = None) -> Discovery:
-    """The feeds of a site that answer, from one of its pages, and its sitemaps."""
-    page = fetch(url)
+    """The feeds of a site that answer, from one of its pages, and its sitemaps; `url` may lack its scheme."""
+    url, page = reach(url, fetch)
     if not page.ok:
         state, detail = _without(page)
         return Discovery(url, state, detail=detail)

@@ -6,10 +6,17 @@ function that obeys robots.txt, delays and limits. Nothing here opens a connecti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Fetch", "Fetched"]
+from sieve.urls import UrlError, as_parsed
+
+__all__ = ["Fetch", "Fetched", "reach"]
+
+# A host with a dot or a port, and no "//" behind what might be a scheme.
+_WITHOUT_SCHEME = re.compile(r"(?!\w+://)(?://)?(?=[^/?#]*[.:])[^/?#@\s]+(?:[/?#]|$)")
+_NO_HTTPS = ("connect", "tls", "timeout", "cut", "protocol")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +40,25 @@ class Fetched:
 
 
 Fetch = Callable[[str], Fetched]
+
+
+def reach(written: str, fetch: Fetch) -> tuple[str, Fetched]:
+    """The address that somebody means, and what came of fetching it: without a scheme by https, and by http where a
+    host speaks no https; by https where it answers by neither."""
+    tried: list[tuple[str, Fetched]] = []
+    for url in _meant(written):
+        answer = fetch(url)
+        tried.append((url, answer))
+        if answer.status or answer.problem not in _NO_HTTPS:
+            return tried[-1]
+    return tried[0]
+
+
+def _meant(written: str) -> list[str]:
+    if not _WITHOUT_SCHEME.match(written):
+        return [written]
+    bare = written.removeprefix("//")
+    try:
+        return [as_parsed(f"{scheme}://{bare}") for scheme in ("https", "http")]
+    except UrlError:
+        return [written]

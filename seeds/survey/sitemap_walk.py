@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from seeds import sitemaps
-from seeds.survey.probe import Fetch
+from seeds.survey.probe import Fetch, Fetched, reach
 
 __all__ = ["SiteMaps", "walk_site"]
 
@@ -33,12 +33,11 @@ class SiteMaps:
 def walk_site(homepage: str, fetch: Fetch, tell: Tell = lambda _: None) -> SiteMaps:
     """The sitemaps that robots.txt names, and those at well-known addresses (a missing one of these is no problem), and
     all they lead to, each address once, breadth first, at most 10 indexes deep. `tell` hears of each page as it is
-    found."""
+    found. The home page may lack its scheme."""
+    homepage, robots = reach(homepage, lambda url: _robots(url, fetch))
     well_known = sitemaps.well_known(homepage)
     if not well_known:
         return SiteMaps(problems={homepage: "not_http"})
-    root = well_known[0].rpartition("/")[0]
-    robots = fetch(f"{root}/robots.txt")
     named = sitemaps.in_robots(robots.body, robots.url) if robots.ok else []
     found, met = SiteMaps(), set(named)
     _walk(named, met, fetch, tell, found)
@@ -49,6 +48,11 @@ def walk_site(homepage: str, fetch: Fetch, tell: Tell = lambda _: None) -> SiteM
         if url not in found.read:
             found.problems.pop(url, None)
     return found
+
+
+def _robots(homepage: str, fetch: Fetch) -> Fetched:
+    root, _, _ = next(iter(sitemaps.well_known(homepage)), "").rpartition("/")
+    return fetch(f"{root}/robots.txt") if root else Fetched(homepage, 0, problem="not_http")
 
 
 def _walk(urls: Iterable[str], met: set[str], fetch: Fetch, tell: Tell, found: SiteMaps) -> None:

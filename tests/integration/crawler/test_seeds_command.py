@@ -108,7 +108,20 @@ def test_pages_are_those_of_the_sitemaps(web: Running) -> None:
     assert "http://127.70.0.99:9/: no sitemap" in none.stderr
 
 
-@pytest.mark.parametrize("url", ["example.org", "ftp://example.org/", ""])
+def test_an_address_may_lack_its_scheme(web: Running) -> None:
+    """The host speaks no https."""
+    home = web.web.sites[1].authority + "/"
+    bare = home.removeprefix("http://")
+    found = json.loads(seeds("discover", bare, "--json").stdout)
+    assert (found["url"], found["feeds"]) == (home, [[f"{home}feed/1", 8]])
+    assert seeds("discover", bare.rstrip("/")).stdout.startswith(f"alive\t{home}")
+    assert seeds("pages", bare).stdout == seeds("pages", home).stdout != ""
+    path = crawl_file(web)
+    assert seeds("add", str(path), bare).returncode == 0
+    assert f'url = "{home}"' in path.read_text()
+
+
+@pytest.mark.parametrize("url", ["example", "ftp://example.org/", ""])
 def test_of_what_is_no_address_no_page_is_looked_for(url: str) -> None:
     found = seeds("pages", url)
     assert (found.returncode, found.stdout) == (1, "")

@@ -16,7 +16,7 @@ from seeds.errors import SeedError
 from seeds.sitemaps import well_known
 from seeds.survey.check import Discovery, add_to_file, check, discover, to_add
 from seeds.survey.lists import Listed, ListError, import_files, read_list, to_toml
-from seeds.survey.probe import Fetched
+from seeds.survey.probe import Fetched, reach
 from seeds.survey.sitemap_walk import walk_site
 from sieve.urls import as_parsed
 
@@ -105,6 +105,43 @@ def test_discovery_of_a_site() -> None:
     assert (guessed.feeds, guessed.sitemaps) == ((("https://e.example/feed/", 2),), ("https://e.example/sitemap.xml",))
     assert discover("https://f.example/", fetch) == Discovery("https://f.example/", "dead", detail="status 404")
     assert discover("https://d.example/", fetch) == Discovery("https://d.example/", "blocked", detail="robots_denied")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("a.example", "https://a.example/"),
+        ("//a.example/", "https://a.example/"),
+        ("a.example/feed/", "https://a.example/feed/"),
+        ("a.example:8443", "https://a.example:8443/"),
+        ("[::1]/x", "https://[::1]/x"),
+        ("old.example/a?b", "http://old.example/a?b"),
+        ("none.example", "https://none.example/"),
+        ("denied.example", "https://denied.example/"),
+        *(
+            (same, same)
+            for same in ("http://a.example", "zulu", "mailto:me@a.example", "javascript:a.b", "a b.example")
+        ),
+    ],
+)
+def test_an_address_may_lack_its_scheme(written: str, meant: str) -> None:
+    """As people write them; `discover example.org` called it dead."""
+    problems = {"https://old.example/a?b": "tls", "https://none.example/": "connect", "http://none.example/": "connect"}
+    problems["https://denied.example/"] = "robots_denied"
+    url, answer = reach(written, lambda url: Fetched(url, 0 if url in problems else 200, problem=problems.get(url, "")))
+    assert (url, answer.url) == (meant, meant)
+    if not answer.problem:
+        assert discover(written, lambda url: Fetched(url, 404 if url == meant else 0, problem="tls")).url == meant
+
+
+def test_of_a_site_that_lacks_its_scheme_the_pages_are_told() -> None:
+    """By http, where its host speaks nothing else."""
+
+    def asked(url: str) -> Fetched:
+        body = b"http://a.example/1\n" if url == "http://a.example/sitemap.txt" else b""
+        return Fetched(url, 200 if body else 404, body) if url.startswith("http:") else Fetched(url, 0, problem="tls")
+
+    assert list(walk_site("a.example", asked).pages) == ["http://a.example/1"]
 
 
 def test_the_pages_of_a_site_are_told_as_they_are_found() -> None:
