@@ -45,7 +45,7 @@ def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
     if history.catch_up and (history.catch_up.owed or now_ms // 1000 < history.due_s):
         return PollRequest(history.catch_up.url)
     headers: dict[str, str] = {}
-    if not history.errors and not history.untrue and (history.same + 1) % _ASK_ANEW_EVERY:
+    if _on_condition(history):
         if history.etag:
             headers["If-None-Match"] = history.etag
         if history.modified:
@@ -75,10 +75,12 @@ class _Visit:
         self._polling = polling
         self._warnings = warnings
         self._now_s = answer.now_ms // 1000
+        self._conditional = False
 
     def feed(self) -> PollResult:
         """The feed itself answered, or did not."""
         history, answer = self._history, self._answer
+        self._conditional = _on_condition(history)
         history.polls += 1
         history.put_back(self._now_s)
         history.first_s = history.first_s or self._now_s
@@ -161,11 +163,12 @@ class _Visit:
 
     def _doubt(self, new: Sequence[FeedEntry]) -> None:
         """Whether to believe a 304: items that were there before may have been written long before they were shown, but
-        then some are met on condition, too."""
+        then some are met on condition, too. A server that answers a condition with what is new is believed again."""
         history = self._history
-        if (history.same + 1) % _ASK_ANEW_EVERY:
-            history.doubted &= bool(history.errors) or not new
-        elif sum(_published_s(entry) <= history.last_s for entry in new) >= _UNTRUE:
+        if self._conditional:
+            history.doubted &= not new
+            history.untrue &= not new
+        elif not (history.same + 1) % _ASK_ANEW_EVERY and _there_before(new, history.last_s) >= _UNTRUE:
             history.untrue |= history.doubted
             history.doubted = True
 
@@ -346,6 +349,21 @@ def stored_us(url: str, memo: bytes, answer: Answer) -> int:
     microseconds, 0 = not known, or another answer."""
     history = recalled(memo)[0]
     return history.stored_us if answer.status == 304 and answer.asked == (history.spelled or url) else 0
+
+
+def _on_condition(history: FeedHistory) -> bool:
+    """Whether to ask for the feed on condition that it changed: but for one poll in 25, and for one in 25 alone of a
+    server that was found to say that nothing has."""
+    if history.errors or not (history.etag or history.modified):
+        return False
+    if history.untrue:
+        return history.polls % _ASK_ANEW_EVERY == 0
+    return (history.same + 1) % _ASK_ANEW_EVERY != 0
+
+
+def _there_before(new: Sequence[FeedEntry], last_s: int) -> int:
+    """How many items were, by their dates, or may have been, having none."""
+    return sum(_published_s(entry) <= last_s for entry in new)
 
 
 def _newest_first(entries: Sequence[FeedEntry]) -> list[FeedEntry]:

@@ -107,6 +107,21 @@ def test_a_server_that_answers_a_condition_with_what_is_new_is_believed() -> Non
     assert believed == [True, True, True, False], "no more when it happens twice running"
 
 
+@pytest.mark.parametrize("honest", [True, False])
+def test_a_server_that_was_not_believed_is_tried_again(honest: bool) -> None:
+    """One in 25 polls is on condition: an honest server that was taken for another was never believed again."""
+    headers = {"etag": '"a"'}
+    history = FeedHistory.unpack(ask(b"", NOW_MS, rss(range(-1, -11, -1)), headers=headers).memo)
+    history.untrue = True
+    memo, asked = history.pack(), []
+    for hour in range(1, 101):
+        asked.append(bool(request(URL, memo, NOW_MS).headers))
+        body = rss(range(hour, hour - 10, -1))
+        answer = (b"", 304) if asked[-1] and not honest else (body, 200)
+        memo = ask(memo, NOW_MS + hour * HOUR_MS, *answer, headers=headers).memo
+    assert asked.count(True) == (76 if honest else 4)
+
+
 def test_validators_go_back_as_they_came_or_not_at_all() -> None:
     for etag in ('W/"1"', '"a b"', '"a"b"', '"\xe9 \xc4\x81"', "none"):
         memo = ask(b"", NOW_MS, rss([-1]), headers={"etag": etag}).memo
