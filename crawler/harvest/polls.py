@@ -193,7 +193,7 @@ class Polls:
         entries = [entry for entry in recent if self._spec is None or self._spec.wants_item(entry.url)]
         links = _items(entries, source, depth, polled, facts)
         seed = _source_of(self._seed(lease))
-        links += [Candidate(up.url, _FOLLOW_UPS[up.kind], seed, depth, _NEWS) for up in polled.follow_ups]
+        links += [Candidate(up.url, _FOLLOW_UPS[up.kind], seed, depth, _NEWS, memo=up.memo) for up in polled.follow_ups]
         return links
 
     def _links_of_a_site(

@@ -14,21 +14,17 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from seeds.feeds.types import Feed, FeedEntry
-from seeds.harvest.history import MAX_ANCHORS, CatchUp, FeedHistory, fingerprint, recalled
+from seeds.feeds.types import Feed
+from seeds.harvest.history import MAX_ANCHORS, CatchUp, FeedHistory, recalled
+from seeds.harvest.items import item_mark
 from seeds.sitemaps import well_known
 from sieve.urls import as_parsed, authority
 
-__all__ = ["advance", "as_what", "begin", "item_mark", "same_authority"]
+__all__ = ["advance", "as_what", "begin", "same_authority"]
 
 ARCHIVE, PAGED, SITEMAP = "archive", "paged", "sitemap"
 _MOST_SITEMAPS = 5
 _WORDPRESS = re.compile(r"wordpress", re.IGNORECASE)
-
-
-def item_mark(entry: FeedEntry) -> int:
-    """The fingerprint by which an item is remembered: of what would be fetched."""
-    return fingerprint(entry.url or entry.key)
 
 
 def as_what(kind: str, memo: bytes, asked: str) -> str:

@@ -1,8 +1,8 @@
 """What is remembered of a feed between two polls: everything the schedule learns from, in one small bounded value.
 
 It travels as bytes (`pack`, `unpack`) with the feed's entry in the frontier, so it survives a crash and moves between
-processes with the entry, and nobody keeps a table of feeds. At most about 2 KiB: 380 fingerprints of 4 bytes, 64
-sums of such and some figures. Instants are epoch seconds, 0 means never.
+processes with the entry, and nobody keeps a table of feeds. At most about 3 KiB: 380 fingerprints of 4 bytes, 64
+sums of such, 120 names of 8 bytes where they are needed, and some figures. Instants are epoch seconds, 0 means never.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ class FeedHistory:
     than is remembered, what tells whether it shows the same items (:meth:`regroup`). `left_out`: of what the last
     document named, how many were beyond the limit. `doubted`: it may have been said to be unchanged when it was not,
     and no condition has been answered with what is new since; `untrue`: twice running, so conditions are of no use.
+    `names`: of items shown last what they are called, and their fingerprints (:mod:`seeds.harvest.items`); `relinked`:
+    some had other links by then.
     """
 
     polls: int = 0
@@ -108,6 +110,8 @@ class FeedHistory:
     left_out: int = 0
     untrue: bool = False
     doubted: bool = False
+    names: bytes = b""
+    relinked: bool = False
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)
@@ -148,6 +152,8 @@ class FeedHistory:
                 setattr(history, name, _fitting(value, getattr(history, name)))
             if len(history.groups) not in (0, 4 * _GROUPS):
                 raise ValueError(f"{len(history.groups)} bytes of groups")
+            if len(history.names) % 8:
+                raise ValueError(f"{len(history.names)} bytes of names")
             history.seen, history.times = _listed(seen), _listed(times)
             history.hours = (_listed(hours) + [0] * 24)[:24]
             _fitting([*chain(*sentinels, *places)], [0])
@@ -185,6 +191,10 @@ class FeedHistory:
         """Ask for it by another spelling of its address, "": by its own; what was said of one does not hold there."""
         self.spelled, self.digest, self.stored_us = url, b"", 0
         self.keep_validators("", "")
+
+    def handed_on(self) -> bytes:
+        """What is known of the items, for the place that the feed has moved to."""
+        return FeedHistory(seen=self.seen, names=self.names, relinked=self.relinked).pack() if self.seen else b""
 
     def remember(self, items: Iterable[int]) -> None:
         """Put fingerprints, newest first, before those seen so far; four windows of them are kept, 60 at least."""

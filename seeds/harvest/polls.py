@@ -21,8 +21,8 @@ from seeds.errors import SeedsError
 from seeds.feeds.types import FeedEntry, FeedHints
 from seeds.harvest import catch_up, schedule
 from seeds.harvest.answers import Answer, Document, cache_lifetime_s, read
-from seeds.harvest.catch_up import item_mark
 from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, recalled
+from seeds.harvest.items import Item, items_of, note_names
 from seeds.harvest.schedule import Polling
 from seeds.harvest.types import FollowUp, PollRequest, PollResult, PollStats, PollWarning
 from seeds.sitemaps.parsing import MAX_ENTRIES
@@ -125,8 +125,9 @@ class _Visit:
             wait_ms = _BUSY_AGAIN_MS if answer.may_pass else wait_ms
         else:
             catch_up.add_sitemaps(up, document.sitemaps)
-            new = self._unknown(document)
-            history.seen = (history.seen + [item_mark(entry) for entry in new])[: history.room]
+            unknown = self._unknown(items_of(document.feed.entries, history))
+            new = tuple(item.entry for item in unknown)
+            history.seen = (history.seen + [item.mark for item in unknown])[: history.room]
             state = catch_up.advance(history, up, document.feed, len(new), self._polling.max_pages_back)
             stats = PollStats(pages_back=1, new_items=len(new), recovered=len(new))
         # No later than after a whole interval: this clock may be far behind the one by which the feed was polled.
@@ -141,11 +142,13 @@ class _Visit:
     def _fresh(self, document: Document) -> PollResult:
         history, now_s = self._history, self._now_s
         first = not history.last_s
-        new, old = self._of_many(document)
+        items = items_of(document.feed.entries, history)
+        fresh, old = self._of_many(items)
+        new = [item.entry for item in fresh]
         self._doubt(new)
-        gap = not first and self._is_gap(document, new)
+        gap = not first and document.ordered and self._is_gap(items, new)
         lost, searched = self._begin_catch_up(document) if gap else (0, True)
-        self._learn(document, new)
+        self._learn(document, items, fresh)
         dated = [entry.published_ms for entry in new if entry.published_ms and not first]
         delays = [max(0, now_s - published // 1000) for published in dated]
         follow_ups = tuple(FollowUp(address, "sitemap", "index") for address in document.sitemaps)
@@ -222,13 +225,14 @@ class _Visit:
         if here == there:
             return self._respelled(target)
         kind = "sitemap" if self._answer.kind == "sitemap" else "feed"
+        moved = FollowUp(target, kind, "moved", history.handed_on())
         wait_s = self._polling.max_s
         if self._answer.status in (301, 308):
             self._warn("moved", f"for good, to {target}")
         else:
             history.errors += 1
             wait_s = min(wait_s, schedule.retry_in_s(history, self._url, self._now_s, self._polling))
-        return self._result(int(wait_s * 1000), PollStats(polls=1), follow_ups=(FollowUp(target, kind, "moved"),))
+        return self._result(int(wait_s * 1000), PollStats(polls=1), follow_ups=(moved,))
 
     def _respelled(self, target: str) -> PollResult:
         """The server wants the very same URL spelled another way (without a tracking parameter, in another order),
@@ -241,35 +245,39 @@ class _Visit:
         again_in_ms = _PAGE_AGAIN_MS if first else failed.again_in_ms
         return self._result(again_in_ms, PollStats(polls=1, errors=int(not first)))
 
-    def _unknown(self, document: Document) -> tuple[FeedEntry, ...]:
-        """The items not seen before, in order of the document; each address once."""
+    def _unknown(self, items: Sequence[Item]) -> list[Item]:
+        """Those not seen before, in their order; each address once."""
         known = set(self._history.seen)
-        new: dict[str, FeedEntry] = {}  # not by mark: of 50,000 pages in a sitemap two may have one
-        for entry in document.feed.entries:
-            if item_mark(entry) not in known and entry.url.startswith(("http://", "https://")):
-                new.setdefault(entry.url, entry)
-        return tuple(new.values())
+        new: dict[str, Item] = {}  # not by mark: of 50,000 pages in a sitemap two may have one
+        for item in items:
+            if item.mark not in known and item.entry.url.startswith(("http://", "https://")):
+                new.setdefault(item.entry.url, item)
+        return list(new.values())
 
-    def _of_many(self, document: Document) -> tuple[Sequence[FeedEntry], Sequence[FeedEntry]]:
+    def _of_many(self, items: Sequence[Item]) -> tuple[list[Item], list[FeedEntry]]:
         """The items not seen before; where more are shown than are remembered, those that may have been put in since
-        the last poll. Apart those that are old, by their dates or most likely: they say nothing of the pace."""
+        the last poll. Apart what says nothing of the pace: those that are old, by their dates or most likely, and those
+        that were most likely shown under another link."""
         history = self._history
-        fresh = history.regroup({item_mark(entry) for entry in document.feed.entries})
-        unknown = self._unknown(document)
+        fresh = history.regroup({item.mark for item in items})
+        unknown, again = self._unknown(items), [item.entry for item in items if item.again]
         if len(history.seen) < MAX_SEEN or not history.groups:
-            return unknown, ()
-        newest_ms, news, old = history.newest_s * 1000, list[FeedEntry](), list[FeedEntry]()
-        for entry, mark in ((entry, item_mark(entry)) for entry in unknown):
-            if mark in fresh:
-                is_news = fresh[mark] and (entry.published_ms or newest_ms) >= newest_ms
-                (news if is_news else old).append(entry)
-        return news, old
+            return unknown, again
+        newest_ms, news, old = history.newest_s * 1000, list[Item](), list[FeedEntry]()
+        for item in unknown:
+            if item.mark in fresh:
+                is_news = fresh[item.mark] and (item.entry.published_ms or newest_ms) >= newest_ms
+                if is_news:
+                    news.append(item)
+                else:
+                    old.append(item.entry)
+        return news, old + again
 
-    def _is_gap(self, document: Document, new: Sequence[FeedEntry]) -> bool:
+    def _is_gap(self, items: Sequence[Item], new: Sequence[FeedEntry]) -> bool:
         history = self._history
-        if not new or not history.seen or not document.ordered:
+        if not new or not history.seen:
             return False
-        marks = {item_mark(entry) for entry in document.feed.entries}
+        marks = {item.mark for item in items}
         if marks.intersection(history.seen[:_ANCHORS]):
             return False
         elapsed = self._now_s - history.last_s
@@ -299,14 +307,16 @@ class _Visit:
         self._warn("over_limit", f"{document.left_out} addresses left out, all beyond the first {MAX_ENTRIES}")
         return document.left_out
 
-    def _learn(self, document: Document, new: Sequence[FeedEntry]) -> None:
+    def _learn(self, document: Document, items: Sequence[Item], fresh: Sequence[Item]) -> None:
         """Take note of what is shown and of what is new of it: for the schedule, and to know it next time."""
         history, known = self._history, self._history.last_s > 0
-        dated = [_published_s(entry) for entry in document.feed.entries]
-        marks = [item_mark(entry) for entry in _newest_first(document.feed.entries)]
-        fresh = {item_mark(entry) for entry in new}
-        fresh_marks = [mark for mark in marks if mark in fresh]
+        new = [item.entry for item in fresh]
+        dated = [_published_s(item.entry) for item in items]
+        in_order = _newest_first(items)
+        marks, new_marks = [item.mark for item in in_order], {item.mark for item in fresh}
+        fresh_marks = [mark for mark in marks if mark in new_marks]
         self._note_pace(dated, new)
+        note_names(in_order, history)
         schedule.note_life(history, set(marks), next(iter(fresh_marks), None), self._now_s)
         history.remember(fresh_marks if known else marks)
         history.newest_s = max([history.newest_s, *(when for when in dated if when <= self._now_s)], default=0)
@@ -366,11 +376,11 @@ def _there_before(new: Sequence[FeedEntry], last_s: int) -> int:
     return sum(_published_s(entry) <= last_s for entry in new)
 
 
-def _newest_first(entries: Sequence[FeedEntry]) -> list[FeedEntry]:
+def _newest_first(items: Sequence[Item]) -> list[Item]:
     """By their dates where all have one, else as they stand."""
-    if all(_published_s(entry) for entry in entries):
-        return sorted(entries, key=lambda entry: -(entry.published_ms or 0))
-    return list(entries)
+    if all(_published_s(item.entry) for item in items):
+        return sorted(items, key=lambda item: -(item.entry.published_ms or 0))
+    return list(items)
 
 
 def _published_s(entry: FeedEntry) -> int:

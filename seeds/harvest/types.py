@@ -18,11 +18,12 @@ class PollRequest:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """An address to take up: kind feed, sitemap (both recurring, by way of the sieve)."""
+    """An address to take up: kind feed, sitemap (both recurring, by way of the sieve). `memo`: for its first poll."""
 
     url: str
     kind: str
     reason: str
+    memo: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,6 +271,14 @@ def test_a_feed_that_moved_twice_is_asked_no_more_often_than_its_seed_allows() -
     assert (ask(these, later, rss((f"{HOME}/1", time.time()))).again_in_ms or 0) >= 70_000_000
 
 
+def test_a_feed_that_moves_takes_along_what_it_has_shown() -> None:
+    these, now = polls(), time.time()
+    known = ask(these, lease(FEED), rss((f"{HOME}/1", now - 9000))).memo or b""
+    there = moved(these, lease(FEED, memo=known), f"{HOME}/rss")
+    found = ask(these, there, rss((f"{HOME}/2", now), (f"{HOME}/1", now - 9000)))
+    assert [link.url for link in found.links] == [f"{HOME}/2"]
+
+
 def test_a_feed_that_moved_to_one_with_bounds_of_its_own_is_asked_by_those() -> None:
     there = f'[[feed]]\nurl = "{HOME}/rss"\nmin_poll_s = 70000\nmax_poll_s = 80000\n'
     these = polls(TABLES + there)
@@ -454,7 +462,7 @@ def test_sitemaps_in_which_the_missed_links_of_an_index_page_are_looked_for_are_
     page = lease(f"{HOME}/news")
     before = ask(these, page, LIST, headers=html)
     page = replace(page, memo=before.memo or b"")
-    after = ask(these, page, LIST.replace(b"indaba-", b"indaba-9"), headers=html)
-    page = replace(page, memo=after.memo or b"")
+    others = LIST.replace(b"indaba-", b"indaba-9").replace(b"enkulu ", b"enkulu 9")
+    page = replace(page, memo=ask(these, page, others, headers=html).memo or b"")
     found = ask(these, page, sitemap, headers={"X-Robots-Tag": "noindex, nofollow"})
     assert [link.url for link in found.links] == [f"{HOME}/2026/indaba-7"]

@@ -629,6 +629,121 @@ def test_what_a_sitemap_names_beyond_the_limit_is_told_when_that_begins(monkeypa
     assert ask_map(b"", 2, versions).stats.left_out == 1
 
 
+def linked(numbers: Sequence[int], link: str, inside: str = "<title>Indaba {n}</title>{date}") -> bytes:
+    """A feed whose links and parts have `{n}` for the item's number and `{date}` for when it appeared."""
+    items = ""
+    for n in numbers:
+        date = f"<pubDate>{formatdate(NOW_MS / 1000 + n * 3600)}</pubDate>"
+        items += f"<item><link>{link.format(n=n)}</link>{inside.format(n=n, date=date)}</item>"
+    return f'<rss version="2.0"><channel>{items}</channel></rss>'.encode()
+
+
+@pytest.mark.parametrize("link", ["?PHPSESSID={}", "?utm_source={}", ";jsessionid={}", "?s=" + "{:032x}"])
+def test_what_names_a_visit_in_its_link_makes_no_item_new(link: str) -> None:
+    memo, found = b"", list[int]()
+    for turn in range(4):
+        body = linked(range(-1, -11, -1), "https://news.example/a{n}" + link.format(turn + 7), "<title>x</title>")
+        result = ask(memo, NOW_MS + turn * HOUR_MS, body)
+        memo, found = result.memo, [*found, len(result.new_items)]
+    assert found == [10, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<title>Indaba {n}</title>{date}",
+        "<title>Indaba {n}</title><guid isPermaLink='false'>{n}</guid>",
+        "<guid isPermaLink='false'>tag:{n}</guid>{date}",
+    ],
+    ids=["title and date", "title and id", "id and date"],
+)
+def test_items_whose_links_change_with_each_poll_are_found_once(inside: str) -> None:
+    """All were new each time: 20 items were fetched again every 45 seconds."""
+    memo, found, waits = b"", list[int](), list[int]()
+    for hour in range(0, 60, 6):  # an item in six hours
+        body = linked(range(hour, hour - 120, -6), f"https://news.example/a?n={{n}}&amp;t={hour}", inside)
+        result = ask(memo, NOW_MS + hour * HOUR_MS, body)
+        memo, found = result.memo, [*found, len(result.new_items)]
+        waits.append(result.again_in_ms or 0)
+        assert reasons(result) == []
+    assert found == [20, 20 - 5, *[1] * 8], "the newest are remembered by name, and all once links were seen to change"
+    assert waits[-1] > HOUR_MS
+    assert len(memo) < 2048
+
+
+def test_items_that_have_only_titles_and_change_their_links_are_taken_again_ever_more_rarely() -> None:
+    """They may be others, as those of a list of programmes."""
+    memo, waits, now_ms = b"", list[int](), NOW_MS
+    for turn in range(80):
+        body = linked(range(-1, -11, -1), f"https://news.example/a?n={{n}}&amp;t={turn}", "<title>Indaba {n}</title>")
+        result = ask(memo, now_ms, body)
+        assert len(result.new_items) == 10
+        assert reasons(result) == []
+        memo, now_ms = result.memo, now_ms + (result.again_in_ms or 0)
+        waits.append(result.again_in_ms or 0)
+    assert waits[-1] > 6 * HOUR_MS
+
+
+@pytest.mark.parametrize(
+    ("inside", "shown"),
+    [
+        ("<title>Isimo sezulu</title>", "all have one title"),
+        ("<title>Isimo sezulu</title>{date}", "titles come again, dates do not"),
+        ("<title>Isimo sezulu</title><guid isPermaLink='false'>{n}</guid>", "titles come again, ids do not"),
+        ("<title>Indaba {n}</title>", "other titles"),
+    ],
+)
+def test_items_of_a_window_that_is_renewed_whole_are_new(inside: str, shown: str) -> None:
+    memo = ask(b"", NOW_MS, linked(range(-1, -4, -1), "https://news.example/{n}/", inside)).memo
+    result = ask(memo, NOW_MS + 4 * HOUR_MS, linked(range(3, 0, -1), "https://news.example/{n}/", inside))
+    assert links(result) == ["3", "2", "1"], shown
+
+
+def test_ids_that_are_places_in_the_list_make_no_item_known() -> None:
+    def placed(newest: int) -> bytes:
+        items = "".join(
+            f"<item><link>https://news.example/{newest - place}/</link><title>Indaba {newest - place}</title>"
+            f"<guid isPermaLink='false'>{place}</guid></item>"
+            for place in range(5)
+        )
+        return f'<rss version="2.0"><channel>{items}</channel></rss>'.encode()
+
+    memo = ask(b"", NOW_MS, placed(-1)).memo
+    assert links(ask(memo, NOW_MS + 9 * HOUR_MS, placed(9))) == ["9", "8", "7", "6", "5"]
+
+
+def test_one_slot_whose_link_changes_under_its_title_is_new_each_time() -> None:
+    """As the weather on a front page."""
+
+    def front(day: int) -> bytes:
+        teasers = "".join(f'<h2><a href="/indaba-{n}">Isihloko sendaba enkulu {n}</a></h2>' for n in range(6))
+        slot = f'<h2><a href="/isimo-sezulu/{day}">Isimo sezulu sanamuhla</a></h2>'
+        return f"<html><body><main>{slot}{teasers}</main></body></html>".encode()
+
+    memo = b""
+    for day in range(4):
+        result = ask(memo, NOW_MS + 24 * day * HOUR_MS, front(day), kind="index")
+        assert f"https://news.example/isimo-sezulu/{day}" in [item.url for item in result.new_items]
+        assert len(result.new_items) == (1 if day else 7)
+        memo = result.memo
+
+
+@pytest.mark.parametrize("links_too", [True, False])
+def test_a_feed_that_moves_to_https_shows_no_item_as_new_that_was_known(links_too: bool) -> None:
+    old, new = "http://news.example/feed/", "https://www.news.example/feed/"
+    body = rss(range(-1, -11, -1)).replace(b"https:", b"http:")
+    memo = poll(old, b"", Answer(old, 200, NOW_MS, body=body)).memo
+    (follow,) = poll(old, memo, Answer(old, 301, NOW_MS + HOUR_MS, location=new)).follow_ups
+    there = rss(range(1, -9, -1))
+    there = there if links_too else there.replace(b"https:", b"http:")
+    first = poll(new, follow.memo, Answer(new, 200, NOW_MS + HOUR_MS, body=there))
+    assert [item.url.rpartition("/")[0][-2:] for item in first.new_items] == ["/1", "/0"]
+    assert (first.stats.dated, first.stats.gaps, reasons(first)) == (0, 0, [])
+    second = poll(new, first.memo, Answer(new, 200, NOW_MS + 2 * HOUR_MS, body=rss(range(2, -8, -1))))
+    assert (links(second), second.stats.dated) == (["2"], 1)
+    assert not poll(old, b"", Answer(old, 301, NOW_MS, location=new)).follow_ups[0].memo
+
+
 def test_of_two_pages_that_are_remembered_by_the_same_number_both_are_told() -> None:
     """Of 40 sitemaps with 50,000 pages each that are eight pairs."""
     pages = ["https://a.example/27411", "https://a.example/50378"]
