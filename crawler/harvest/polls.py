@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TypeVar
 
 from scrapy.http import Response
@@ -104,6 +103,8 @@ class Polls:
             fetched_us=fetched_us,
             languages=self._languages,
         )
+        if self._spec is not None and self.is_of_a_site(lease):
+            facts = replace(facts, wants_sitemap=self._spec.wants_sitemaps, most_sitemaps=_MOST_LED_TO)
         said = answers.directives(response, frozenset(), self._user_agent)
         return replace(facts, problem=_NOFOLLOW) if facts.is_page and not answers.may_follow(said) else facts
 
@@ -206,9 +207,9 @@ class Polls:
         entries = [entry for entry in polled.new_items if spec.may_follow(entry.url, 1)]
         links = _items(entries, lease.url, 1, polled, facts)
         if lease.depth < _MOST_NESTED:
-            more = (up.url for up in polled.follow_ups if spec.wants_sitemaps(up.url))
+            more = [up for up in polled.follow_ups if spec.wants_sitemaps(up.url)]
             depth = lease.depth + 1
-            links += [Candidate(url, Kind.SITEMAP, lease.url, depth, _NEWS) for url in islice(more, _MOST_LED_TO)]
+            links += [Candidate(up.url, Kind.SITEMAP, lease.url, depth, _NEWS, memo=up.memo) for up in more]
         return links
 
     def _recent(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> Iterable[FeedEntry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from itertools import islice
@@ -34,6 +34,8 @@ class Answer:
     `headers` have lower-case names. `sitemaps` are those the host's robots.txt names, if known. `fetched_us`: when it
     was asked for, as the archive has it (epoch microseconds), 0 = not known. `languages`: primary tags and names (in
     small letters) of those in which the pages are wanted that a sitemap names as other versions of its own, too.
+    `wants_sitemap` says which of the sitemaps that an index names are to be taken up, `most_sitemaps` how many; None:
+    all.
     """
 
     asked: str
@@ -48,6 +50,8 @@ class Answer:
     sitemaps: Sequence[str] = ()
     fetched_us: int = 0
     languages: frozenset[str] = frozenset()
+    wants_sitemap: Callable[[str], bool] | None = None
+    most_sitemaps: int | None = None
 
     def header(self, name: str) -> str:
         """A header's value, "" without."""
@@ -72,9 +76,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document read: `feed` holds its entries, `sitemaps` what an index leads to, `places` the template place of an
-    index page's links. `ordered`: it shows the newest of something, so a gap can be told. `left_out`: how many of its
-    entries are beyond the limit."""
+    """A document read: `feed` holds its entries, `sitemaps` what an index leads to, the newest first, `places` the
+    template place of an index page's links. `ordered`: it shows the newest of something, so a gap can be told.
+    `left_out`: how many of its entries are beyond the limit."""
 
     feed: Feed
     sitemaps: tuple[str, ...] = ()
@@ -128,8 +132,7 @@ def _sitemap(answer: Answer, url: str, since_s: int) -> Document:
     sitemap = sitemaps.parse(answer.body, url, content_type=kind, newer_than_ms=since_ms)
     left_out = sitemap.dropped.get("over_limit", 0)
     if sitemap.kind == "index":
-        newest = sorted(sitemap.entries, key=lambda entry: -(entry.lastmod_ms or 0))
-        return Document(Feed("sitemap"), tuple(entry.loc for entry in newest), ordered=False, left_out=left_out)
+        return Document(Feed("sitemap"), tuple(sitemap.newest_first), ordered=False, left_out=left_out)
     named = [entry for entry in sitemap.entries if not since_s or entry.dated_ms is not None]
     entries = [_entry(entry) for entry in named]
     known = {entry.loc for entry in sitemap.entries}

@@ -151,7 +151,9 @@ class _Visit:
         self._learn(document, items, fresh)
         dated = [entry.published_ms for entry in new if entry.published_ms and not first]
         delays = [max(0, now_s - published // 1000) for published in dated]
-        follow_ups = tuple(FollowUp(address, "sitemap", "index") for address in document.sitemaps)
+        wants, most = self._answer.wants_sitemap, self._answer.most_sitemaps
+        named = [address for address in document.sitemaps if wants is None or wants(address)]
+        follow_ups = tuple(FollowUp(address, "sitemap", "index") for address in named[:most])
         stats = PollStats(
             polls=1,
             unchanged=int(not new and bool(document.feed.entries)),
@@ -160,7 +162,7 @@ class _Visit:
             missed=0 if searched else lost,
             dated=len(delays),
             delay_s=sum(delays),
-            left_out=self._tell_left_out(document),
+            left_out=self._tell_left_out(document.left_out, len(named) - len(follow_ups)),
         )
         return self._scheduled(stats, (*new, *old), follow_ups)
 
@@ -299,13 +301,16 @@ class _Visit:
         self._warn("gap", f"the newest items of the last poll are gone, about {lost} missed; {where}")
         return lost, up is not None
 
-    def _tell_left_out(self, document: Document) -> int:
+    def _tell_left_out(self, entries: int, sitemaps: int) -> int:
         """Tell of what is beyond the limit when that begins, not with each poll; how many were told of."""
-        before, self._history.left_out = self._history.left_out, document.left_out
-        if before or not document.left_out:
+        before, self._history.left_out = self._history.left_out, entries + sitemaps
+        if before or not self._history.left_out:
             return 0
-        self._warn("over_limit", f"{document.left_out} addresses left out, all beyond the first {MAX_ENTRIES}")
-        return document.left_out
+        if sitemaps:
+            self._warn("over_limit", f"{sitemaps} sitemaps left out, all but the newest {self._answer.most_sitemaps}")
+        else:
+            self._warn("over_limit", f"{entries} addresses left out, all beyond the first {MAX_ENTRIES}")
+        return self._history.left_out
 
     def _learn(self, document: Document, items: Sequence[Item], fresh: Sequence[Item]) -> None:
         """Take note of what is shown and of what is new of it: for the schedule, and to know it next time."""

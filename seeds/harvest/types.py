@@ -39,7 +39,7 @@ class PollWarning:
 class PollStats:
     """Additive counts of one poll; `delay_s` is the sum over `dated` new items of publication to discovery,
     `fetch_delay_s` that over `fetched` items of publication to the fetch of their pages; `left_out`: pages named beyond
-    the limit of a sitemap, when that was told."""
+    the limit of a sitemap, or sitemaps beyond that of an index, when that was told."""
 
     polls: int = 0
     unchanged: int = 0

@@ -32,8 +32,8 @@ class SiteMaps:
 
 def walk_site(homepage: str, fetch: Fetch, tell: Tell = lambda _: None) -> SiteMaps:
     """The sitemaps that robots.txt names, and those at well-known addresses (a missing one of these is no problem), and
-    all they lead to, each address once, breadth first, at most 10 indexes deep. `tell` hears of each page as it is
-    found. The home page may lack its scheme."""
+    all they lead to, each address once, breadth first, the newest of an index first, at most 10 indexes deep. `tell`
+    hears of each page as it is found. The home page may lack its scheme."""
     homepage, robots = reach(homepage, lambda url: _robots(url, fetch))
     well_known = sitemaps.well_known(homepage)
     if not well_known:
@@ -86,7 +86,7 @@ def _read(url: str, depth: int, fetch: Fetch, tell: Tell, found: SiteMaps) -> It
         if left_out := sitemap.dropped.get("over_limit"):
             found.problems[answer.url] = f"limit, {left_out} addresses left out"
         if sitemap.kind == "index":
-            yield from sitemap.locs
+            yield from sitemap.newest_first
         else:
             for entry in sitemap.entries:
                 if entry.loc not in found.pages:

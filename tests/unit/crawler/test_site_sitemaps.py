@@ -22,6 +22,7 @@ from frontier.types import Candidate, Kind, Lease, RobotsRecord
 from relevance.steering.policies import make_policy
 from seeds.crawl import parse_crawl
 from seeds.errors import SeedError
+from seeds.harvest.stats import from_counts
 from tests.unit.crawler.test_polls import HEAD, settings
 
 HOME = "https://a.example"
@@ -223,12 +224,34 @@ def test_a_sitemap_leads_to_none_out_of_scope_and_not_on_for_ever() -> None:
     assert [link.url for link in polled(moved.url, moved.source, urls(f"{HOME}/1", "https://b.example/1"))] == [
         f"{HOME}/1"
     ]
-    many = polled(one, robots, index(*(f"{HOME}/{n}.xml" for n in range(1500))))
-    assert len(many) == 1000
     deepest = 0
     while led := polled(f"{HOME}/{deepest}.xml", robots, index(f"{HOME}/{deepest + 1}.xml"), depth=deepest):
         deepest = led[0].depth
     assert deepest == 5
+
+
+def test_of_an_index_the_newest_are_taken_and_how_many_are_left_out_is_told_once() -> None:
+    """It was not told, and of what has no lastmod the oldest were taken where these stand first."""
+    days = [f"{HOME}/sitemap.xml?d={2005 + n // 336}-{1 + n // 28 % 12:02}-{1 + n % 28:02}" for n in range(1500)]
+    elsewhere = [f"https://b.example/{n}.xml" for n in range(20)]
+    found = answered(f"{HOME}/one.xml", f"{HOME}/robots.txt", index(*elsewhere, *days))
+    assert [link.url for link in found.links] == days[:499:-1]
+    assert found.warnings == (f"{HOME}/one.xml: over_limit 500 sitemaps left out, all but the newest 1000",)
+    assert [from_counts(counts).left_out for counts in found.feed_counts.values()] == [500]
+    more = index(*days, f"{HOME}/news.xml")
+    again = answered(f"{HOME}/one.xml", f"{HOME}/robots.txt", more, memo=found.memo or b"")
+    assert (again.warnings, len(again.links)) == ((), 1000)
+    listed = f'{SITE}[[sitemap]]\nurl = "{HOME}/one.xml"\n'
+    assert len(polled(f"{HOME}/one.xml", "seed", index(*days), listed)) == 1500
+
+
+def test_a_sitemap_that_moves_takes_along_what_it_has_named() -> None:
+    one, robots = f"{HOME}/one.xml", f"{HOME}/robots.txt"
+    known = answered(one, robots, urls(f"{HOME}/1", f"{HOME}/2")).memo or b""
+    [moved] = polled(one, robots, b"", location="https://www.a.example/one.xml", memo=known)
+    there = urls("https://www.a.example/1", "https://www.a.example/2", "https://www.a.example/3")
+    new = polled(moved.url, moved.source, there, memo=moved.memo)
+    assert [link.url for link in new] == ["https://www.a.example/3"]
 
 
 @pytest.mark.parametrize(("status", "weeks", "told"), [(404, 1, False), (410, 4, False), (200, 1, True)])
