@@ -263,6 +263,8 @@ class _Visit:
         history = self._history
         fresh = history.regroup({item.mark for item in items})
         unknown, again = self._unknown(items), [item.entry for item in items if item.again]
+        if self._now_relinked(items):  # which of the others are new cannot be told
+            return [], [*(item.entry for item in unknown), *again]
         if len(history.seen) < MAX_SEEN or not history.groups:
             return unknown, again
         newest_ms, news, old = history.newest_s * 1000, list[Item](), list[FeedEntry]()
@@ -274,6 +276,10 @@ class _Visit:
                 else:
                     old.append(item.entry)
         return news, old + again
+
+    def _now_relinked(self, items: Sequence[Item]) -> bool:
+        """Whether links are found to change, for the first time."""
+        return not self._history.relinked and any(item.relinked for item in items)
 
     def _is_gap(self, items: Sequence[Item], new: Sequence[FeedEntry]) -> bool:
         history = self._history
@@ -320,10 +326,11 @@ class _Visit:
         in_order = _newest_first(items)
         marks, new_marks = [item.mark for item in in_order], {item.mark for item in fresh}
         fresh_marks = [mark for mark in marks if mark in new_marks]
+        to_keep = fresh_marks if known and not self._now_relinked(items) else marks
         self._note_pace(dated, new)
         note_names(in_order, history)
         schedule.note_life(history, set(marks), next(iter(fresh_marks), None), self._now_s)
-        history.remember(fresh_marks if known else marks)
+        history.remember(to_keep)
         history.newest_s = max([history.newest_s, *(when for when in dated if when <= self._now_s)], default=0)
         history.same = 0 if new else history.same + 1
         for place in (document.places.get(entry.url) for entry in new if known):

@@ -674,7 +674,7 @@ def test_items_whose_links_change_with_each_poll_are_found_once(inside: str) -> 
 def test_items_that_have_only_titles_and_change_their_links_are_taken_again_ever_more_rarely() -> None:
     """They may be others, as those of a list of programmes."""
     memo, waits, now_ms = b"", list[int](), NOW_MS
-    for turn in range(80):
+    for turn in range(30):
         body = linked(range(-1, -11, -1), f"https://news.example/a?n={{n}}&amp;t={turn}", "<title>Indaba {n}</title>")
         result = ask(memo, now_ms, body)
         assert len(result.new_items) == 10
