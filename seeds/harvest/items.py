@@ -5,8 +5,8 @@ its link: a feed that moves to https shows nothing new. Some servers write anoth
 asked (a session, a counter), so an item whose link is not known has the number of one that the last document showed
 under the same name, where one alone has that name there and here:
 
-* its title (or id) and the instant of publication, or title and id, are enough; an id that is a link is none;
-* of items that have no more than a title or an id, as those of index pages, the same is believed where no link at all
+* its title (or id, or text) and the instant of publication, or title and id, are enough; an id that is a link is none;
+* of items that have no more than one of these, as those of index pages, the same is believed where no link at all
   is known and several names are. They may be others all the same, as in a list of the day's programmes. So they are
   still handed out, but say nothing of the pace.
 """
@@ -80,8 +80,9 @@ def _names(items: Sequence[Item]) -> list[tuple[int, bool]]:
 
 def _called(entry: FeedEntry) -> tuple[str, bool]:
     own_id = "" if entry.id.startswith(("http://", "https://")) or entry.id == entry.link else entry.id
-    if (entry.title or own_id) and "T" in entry.published:
-        return f"{entry.title or own_id}\n{entry.published}", True
+    text = entry.title or own_id or entry.content
+    if text and "T" in entry.published:
+        return f"{text}\n{entry.published}", True
     if entry.title and own_id:
         return f"{entry.title}\n{own_id}", True
-    return entry.title or own_id, False
+    return text, False

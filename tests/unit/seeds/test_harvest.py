@@ -654,8 +654,9 @@ def test_what_names_a_visit_in_its_link_makes_no_item_new(link: str) -> None:
         "<title>Indaba {n}</title>{date}",
         "<title>Indaba {n}</title><guid isPermaLink='false'>{n}</guid>",
         "<guid isPermaLink='false'>tag:{n}</guid>{date}",
+        "<description>Indaba {n}</description>{date}",
     ],
-    ids=["title and date", "title and id", "id and date"],
+    ids=["title and date", "title and id", "id and date", "text and date"],
 )
 def test_items_whose_links_change_with_each_poll_are_found_once(inside: str) -> None:
     """All were new each time: 20 items were fetched again every 45 seconds."""
