@@ -23,9 +23,10 @@ MAX_PAGES = 1_000_000
 
 @dataclass(slots=True)
 class SiteMaps:
-    """What a walk found: pages by address in order of first sight, sitemaps read, and what was wrong with others."""
+    """What a walk found: addresses of pages in order of first sight (of a million no more is kept), sitemaps read, and
+    what was wrong with others."""
 
-    pages: dict[str, sitemaps.SitemapEntry] = field(default_factory=dict)
+    pages: dict[str, None] = field(default_factory=dict)
     read: list[str] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
@@ -90,5 +91,5 @@ def _read(url: str, depth: int, fetch: Fetch, tell: Tell, found: SiteMaps) -> It
         else:
             for entry in sitemap.entries:
                 if entry.loc not in found.pages:
-                    found.pages[entry.loc] = entry
+                    found.pages[entry.loc] = None
                     tell(entry)
