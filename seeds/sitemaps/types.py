@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from seeds.errors import SeedsError
+from seeds.sitemaps.addresses import named_day
 
 __all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError"]
 
 _DAY_MS = 86_400_000
-# A year, with its month and day where they follow: 2016-06-20, 20160620, yyyy=2016&mm=06&dd=20.
-_NAMED_DAY = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)(?:\D{0,7}(1[0-2]|0?[1-9])(?:\D{0,5}(3[01]|[12]\d|0?[1-9]))?)?(?!\d)", re.ASCII
-)
 
 
 class SitemapError(SeedsError):
@@ -71,12 +67,11 @@ class Sitemap:
     @property
     def newest_first(self) -> list[str]:
         """The addresses by the day of their lastmod, and where that is the same, or none is said, by the one that they
-        name themselves: papers have a sitemap for each day, and often say no lastmod, or the present day, of all."""
+        name themselves (:func:`seeds.sitemaps.addresses.named_day`): papers have a sitemap for each day, and often say
+        no lastmod, or the present day, of all."""
         return [entry.loc for entry in sorted(self.entries, key=_age, reverse=True)]
 
 
 def _age(entry: SitemapEntry) -> tuple[int, tuple[int, ...], int]:
-    path = entry.loc.partition("//")[2].partition("/")[2]
-    named = max((tuple(int(part or 0) for part in day) for day in _NAMED_DAY.findall(path)), default=(0,))
     lastmod_ms = entry.lastmod_ms or 0
-    return lastmod_ms // _DAY_MS, named, lastmod_ms
+    return lastmod_ms // _DAY_MS, named_day(entry.loc), lastmod_ms

@@ -34,6 +34,14 @@ def newest_first(*entries: tuple[str, str]) -> list[str]:
     return [url.removeprefix("https://example.org/") for url in parse(body, "https://example.org/").newest_first]
 
 
+def test_of_sitemaps_of_days_the_newest_come_first_behind_those_of_none() -> None:
+    """A hundred of a robots.txt are taken, and were the oldest."""
+    names = ["news.xml", "2025-12.xml", "2026-01.xml", "sections.xml"]
+    robots = "".join(f"Sitemap: https://2026.example/{name}\n" for name in names).encode()
+    found = [url.rpartition("/")[2] for url in in_robots(robots, ROBOTS)]
+    assert found == ["news.xml", "sections.xml", "2026-01.xml", "2025-12.xml"]
+
+
 @pytest.mark.parametrize("lastmod", ["", "2026-11-27", "2026-11-27T02:50:0%dZ"])
 @pytest.mark.parametrize(
     "names",
@@ -57,7 +65,7 @@ def test_the_lastmod_comes_before_what_an_address_names_and_else_the_order_of_th
     urls = [f"https://2025.example.org/{name}.xml" for name in ("a", "2024-01", "b1000", "2024-02")]
     of_index = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
     found = parse(f"<sitemapindex>{of_index}</sitemapindex>".encode()).newest_first
-    assert found == [urls[3], urls[1], urls[0], urls[2]]
+    assert found == [urls[0], urls[2], urls[3], urls[1]]
     home = "https://example.org/"
     assert newest_first((f"{home}2024-01", "2026-01-02"), (f"{home}2024-02", ""), (f"{home}x", "2026-01-03")) == [
         "x",
