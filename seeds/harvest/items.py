@@ -57,8 +57,9 @@ def items_of(entries: Sequence[FeedEntry], history: FeedHistory) -> list[Item]:
     strange = strange and sum(name in before for name, _ in names) >= _SEVERAL
     found = []
     for item, (name, sure) in zip(items, names, strict=True):
-        if item.mark not in known and name in before and (sure or strange):
-            item = Item(item.entry, before[name], relinked=True, again=not sure)
+        was = before.get(name, item.mark)
+        if item.mark not in known and was != item.mark and (sure or strange):
+            item = Item(item.entry, was, relinked=True, again=not sure)
         found.append(item)
     return found
 

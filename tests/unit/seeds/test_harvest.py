@@ -8,9 +8,11 @@ from email.utils import formatdate
 
 import pytest
 
+from seeds.feeds.types import FeedEntry
 from seeds.harvest import Answer, Polling, PollRequest, PollResult, PollStats, poll, request
 from seeds.harvest import stored_us as stored
 from seeds.harvest.history import FeedHistory, fingerprint
+from seeds.harvest.items import items_of, note_names
 from seeds.harvest.revisits import AGES_S, Look, conditions, revisit, stored_us
 from seeds.harvest.stats import as_counts, counter_name, rows, stale_names, table, together
 
@@ -698,6 +700,16 @@ def test_items_of_a_window_that_is_renewed_whole_are_new(inside: str, shown: str
     memo = ask(b"", NOW_MS, linked(range(-1, -4, -1), "https://news.example/{n}/", inside)).memo
     result = ask(memo, NOW_MS + 4 * HOUR_MS, linked(range(3, 0, -1), "https://news.example/{n}/", inside))
     assert links(result) == ["3", "2", "1"], shown
+
+
+def test_an_item_that_is_no_more_remembered_has_its_link_still() -> None:
+    """As one that stands above all others for long: no link of the feed has changed."""
+    history = FeedHistory()
+    entries = [FeedEntry(f"{URL}{n}", title=f"Indaba {n}", url=f"{URL}{n}", id=f"{n}") for n in range(5)]
+    items = items_of(entries, history)
+    note_names(items, history)
+    history.seen = [item.mark for item in items[1:]]
+    assert items_of(entries, history) == items
 
 
 def test_ids_that_are_places_in_the_list_make_no_item_known() -> None:
