@@ -21,7 +21,7 @@ from seeds.harvest.validators import sendable
 
 __all__ = ["MAX_SEEN", "CatchUp", "FeedHistory", "HistoryError", "Sentinel", "fingerprint", "recalled"]
 
-VERSION = 1
+VERSION = 2  # 1 had other numbers for the same items
 MAX_SEEN = 380
 MAX_TIMES = 24
 MAX_SENTINELS = 8
