@@ -177,6 +177,7 @@ def test_a_page_of_that_address_is_no_robots_txt(tmp_path: Path) -> None:
         (b"gzip", gzip.compress(OTHERS_ROBOTS) + b"and more"),
         (b"gzip", gzip.compress(OTHERS_ROBOTS * 20_000)[:-20]),
     ],
+    ids=["unknown", "several", "not_there", "more_behind", "cut"],
 )
 def test_a_coding_that_the_crawl_cannot_read_is_not_read(tmp_path: Path, coding: bytes, body: bytes) -> None:
     """Unknown, several, announced and not there, with more behind it, or cut after more than counts."""
