@@ -186,11 +186,12 @@ class ZstKind(Kind):
 
     def skip_filler(self, source: Source) -> None:
         while length := zstd.skippable(source.peek(8)):
-            while length > 0:
-                taken = len(source.take(min(length, 1 << 20)))
-                if not taken:
-                    return
-                length -= taken
+            _skip(source, length)
+
+
+def _skip(source: Source, length: int) -> None:
+    while length > 0 and (taken := len(source.take(min(length, 1 << 20)))):
+        length -= taken
 
 
 def read_dictionary(source: Source) -> bytes:
@@ -211,6 +212,9 @@ def read_dictionary(source: Source) -> bytes:
 def detect(source: Source) -> Kind | None:
     """How the file is stored, by its first bytes; None: plain. KindUnreadable for another way of packing, or a broken
     dictionary."""
+    # The proposal has no frame to be skipped before all others but a dictionary; `pzstd` begins with one.
+    while (length := zstd.skippable(source.peek(8))) and not source.peek(8).startswith(ZST_DICTIONARY):
+        _skip(source, length)
     head = source.peek(foreign.LONGEST)
     if head.startswith(XZ_MAGIC):
         return XzKind()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from archive import Reader, WarcWriter
 from archive.cli import main
@@ -81,6 +82,25 @@ def test_the_corpus_tells_it_too(plain: bytes, tmp_path: Path, capsys: pytest.Ca
         told = [line for line in capsys.readouterr().err.splitlines() if "packed with" in line]
         assert len(told) == len(files)
         assert all(str(path) in line for path, line in zip(files, told, strict=True))
+
+
+@pytest.mark.parametrize("number", [0x184D2A50, 0x184D2A5F])
+def test_zstd_may_begin_with_frames_to_be_skipped(number: int, plain: bytes) -> None:
+    # As of `pzstd`: how long the next frame is. WARC-zstd has no other there than the dictionary, RFC 8878 any.
+    frame = zstandard.compress(plain)
+    skipped = number.to_bytes(4, "little") + (4).to_bytes(4, "little") + len(frame).to_bytes(4, "little")
+    with Reader(io.BytesIO(skipped * 2 + frame)) as reader:
+        places = [(record.type, record.offset, record.inner) for record in reader]
+    assert not reader.damages
+    assert len([kind for kind, *_ in places if kind == "response"]) == 3
+    with Reader(io.BytesIO(skipped * 2 + frame), offset=places[1][1]) as reader:
+        assert next(iter(reader)).offset == places[0][1] == 2 * len(skipped)
+
+
+def test_lz4_behind_a_frame_to_be_skipped_is_told_as_lz4() -> None:
+    with Reader(io.BytesIO(b"\x50\x2a\x4d\x18\1\0\0\0x\x04\x22\x4d\x18....")) as reader:
+        assert list(reader) == []
+    assert reader.damages[0].reason.startswith("packed with lz4")
 
 
 @pytest.mark.parametrize("head", [b"WARC/1.1\r\n", b"filedesc:/", b"\xfd7zXZ\0", b"\x1f\x8b\x08", b"BZh", b"{", b""])
