@@ -25,6 +25,14 @@ def fsync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def sync_names(folder: Path) -> None:
+    """As :func:`fsync_folder`, for a writer, which can wait for room: its :func:`full_error`."""
+    try:
+        fsync_folder(folder)
+    except OSError as error:
+        raise full_error(folder, 0, error) from error
+
+
 def allow_many_files() -> None:
     """As many files may be open as the system allows: most have a limit of 1,024 where nobody asks for more."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

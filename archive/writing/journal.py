@@ -29,7 +29,7 @@ import msgpack
 from zlib_ng import zlib_ng
 
 from archive.errors import ArchiveError, Damage, JournalBusy, JournalUnreadable
-from archive.storage.disk import cut_back, fsync_folder, full_error, write_all
+from archive.storage.disk import cut_back, fsync_folder, full_error, sync_names, write_all
 
 _NAME = b"ulwembu-journal-"
 MAGIC = _NAME + b"2\n"
@@ -151,19 +151,18 @@ class Journal:
         self._mark = mark
         self._waiting: list[bytes] = []
         self._unsynced: list[bytes] = []  # in the file, and not known to be on the device
-        self._kept = 0  # bytes behind `size`: the first that wait, of which an fsync has failed
+        self._is_named = False  # durably
 
     @classmethod
     def create(cls, path: Path, config: dict[str, Any]) -> Journal:
         """A new journal; FileExistsError when the name is taken."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         journal = cls(path, descriptor, 0, os.urandom(_MARK_BYTES))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # one that recovers may have it for a moment
             journal._waiting.append(MAGIC)
             journal.add(CONFIG, (config,))
             journal.commit()
-            fsync_folder(path.parent)
         except (OSError, ArchiveError):
             if _has_name(descriptor, path):
                 path.unlink()
@@ -179,7 +178,7 @@ class Journal:
         """Lock a dead writer's journal and read it; JournalBusy when the writer lives, FileNotFoundError when it is
         gone, JournalUnreadable when this version cannot read it: it is as it was.
         """
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         try:
             _lock(descriptor, path)
             if os.fstat(descriptor).st_ino != path.stat().st_ino:
@@ -198,38 +197,39 @@ class Journal:
         self._waiting += encode(self._mark, kind, values)
 
     def commit(self, *, durable: bool = True) -> None:
-        """Write what was added, and (``durable``) fsync. ArchiveFull: call again later. When the fsync fails, all since
-        the last one is then written anew: what the kernel could not write it may forget, and a second fsync would say
-        that all is well. It stays in the file, and is written over itself: others may have been told of a pack that is
-        noted there.
+        """Write what was added, and (``durable``) fsync it, and the folder when that has yet to be done for the name.
+        ArchiveFull: call again later. When the fsync fails, all since the last one is then written anew: what the
+        kernel could not write it may forget, and a second fsync would say that all is well.
         """
         if self._waiting:
             needed = sum(map(len, self._waiting))
             try:
-                cut_back(self._descriptor, self.size + self._kept)
-                os.lseek(self._descriptor, self.size, os.SEEK_SET)
+                cut_back(self._descriptor, self.size)
                 self.size += write_all(self._descriptor, self._waiting)
             except OSError as error:
                 with contextlib.suppress(OSError):  # the next commit does it
-                    cut_back(self._descriptor, self.size + self._kept)
+                    cut_back(self._descriptor, self.size)
                 raise full_error(self.path, needed, error) from error
             self._unsynced += self._waiting
-            self._waiting, self._kept = [], 0
+            self._waiting = []
         if durable and self._unsynced:
             try:
                 os.fsync(self._descriptor)
             except OSError as error:
                 needed = sum(map(len, self._unsynced))
-                self.size, self._kept = self.size - needed, needed
+                self.size -= needed
                 self._waiting, self._unsynced = self._unsynced, []
                 raise full_error(self.path, needed, error) from error
             self._unsynced = []
+        if durable and not self._is_named:
+            sync_names(self.path.parent)
+            self._is_named = True
 
     def rewrite(self, config: dict[str, Any], frames: Iterable[Frame]) -> None:
         """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""
         fresh = self.path.with_suffix(".journal-new")
         try:
-            descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise full_error(fresh, 0, error) from error
         parts = [MAGIC, *encode(self._mark, CONFIG, (config,))]
@@ -246,8 +246,8 @@ class Journal:
             raise full_error(self.path, sum(map(len, parts)), error) from error
         os.close(self._descriptor)
         self._descriptor, self.size = descriptor, size
-        self._waiting, self._unsynced, self._kept = [], [], 0
-        fsync_folder(self.path.parent)
+        self._waiting, self._unsynced, self._is_named = [], [], False
+        self.commit()
 
     def close(self, *, remove: bool) -> None:
         """Let the lock go, if it has not gone; ``remove``: nothing is left in it, delete the file first."""

@@ -30,7 +30,7 @@ from archive.errors import ArchiveError, ArchiveFull, WriterClosed
 from archive.index.cdxj import SUFFIX, IndexBuilder
 from archive.reading.reader import Reader
 from archive.storage.codecs import SUFFIXES, Codec, make_codec, train_dictionary
-from archive.storage.disk import fsync_folder
+from archive.storage.disk import sync_names
 from archive.storage.warcfile import OPEN, OpenFile, file_name
 from archive.writing.bins import Bins
 from archive.writing.config import WriterConfig
@@ -320,7 +320,7 @@ class WarcWriter:
         # What a recovery does not find noted it writes anew, with other ids than others would have been told.
         try:
             with self._lock:
-                self._journal.commit(durable=False)
+                self._journal.commit()
         except (OSError, ArchiveError):
             return  # the next sync says so
         job.remember(self._seen)
@@ -350,6 +350,7 @@ class WarcWriter:
         name = file_name(settings["prefix"], now, self._serial, _owner(), SUFFIXES[settings["compression"]])
         first = warcinfo(name, now, self.config.warcinfo, self.config.style)
         self.config.step("file-note")
+        sync_names(self.folder)  # the last file's has not found room, it may be: no note would lead to that file
         with self._lock:
             self._noted = (name, 0)
             self._journal.add(FILE_OPENED, self._noted)
@@ -358,7 +359,7 @@ class WarcWriter:
         file = OpenFile.create(self.folder, name)
         try:
             file.append(self._codec.preamble() + self._codec.encode([first]).blob)
-            fsync_folder(self.folder)  # what is in the file is soon nowhere else
+            sync_names(self.folder)  # what is in the file is soon nowhere else
         except (OSError, ArchiveError):
             file.close()
             file.path.unlink()
@@ -382,7 +383,7 @@ class WarcWriter:
         self._index.close()  # not before: a rename that fails is tried again, with the index
         self._file = None
         file.close()
-        fsync_folder(self.folder)
+        sync_names(self.folder)  # until it has, the journal goes by the name that the file had
         self.config.step("finish-note")
         with self._lock:
             self._noted = ("", 0)

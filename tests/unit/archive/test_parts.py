@@ -263,26 +263,6 @@ def test_what_an_fsync_found_no_room_for_is_written_anew(tmp_path: Path, monkeyp
     assert path.stat().st_size == journal.size
 
 
-def test_what_an_fsync_found_no_room_for_is_there_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The note of a pack of which others had been told was taken back: recovery wrote its records anew, with other
-    ids."""
-    path = tmp_path / "x.journal"
-    journal = frames(path)
-    journal.add(*group(4, "h", 5).frame())
-    journal.commit(durable=False)
-
-    def full(descriptor: int) -> None:
-        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(ArchiveFull):
-            journal.commit()
-    assert set(load(path)[0].groups) == {2, 4}
-    journal.commit()
-    assert _groups_of(journal, path) == {2, 4}
-
-
 def test_a_file_is_finished_without_what_was_written_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between a pack and the end of the file that it fills another thread may try in vain to append: its records were
     twice in the archive, without an index."""
@@ -301,37 +281,6 @@ def test_a_file_is_finished_without_what_was_written_in_part(tmp_path: Path, mon
             file.rename()
     assert file.rename().read_bytes() == b"a pack"
     file.close()
-
-
-@pytest.mark.parametrize("written", [0, 3, 70])
-def test_what_an_fsync_found_no_room_for_is_there_while_it_is_written_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
-) -> None:
-    """It was cut off first: a kill then, or a device that is still full, took it all the same."""
-    path, write = tmp_path / "x.journal", os.writev
-    journal = frames(path)
-    journal.add(*group(4, "h", 5).frame())
-    journal.commit(durable=False)
-    found: list[set[int]] = []
-
-    def full(descriptor: int, chunk: list[bytes] | None = None) -> int:
-        found.append(set(load(path)[0].groups))
-        if chunk is not None and len(found) == 2 and written:
-            return write(descriptor, [b"".join(chunk)[:written]])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        patch.setattr(os, "writev", full)
-        for ident in (5, 6):
-            with pytest.raises(ArchiveFull):
-                journal.commit()
-            journal.add(*group(ident, "h", 5).frame())
-    found.append(set(load(path)[0].groups))
-    assert found == [{2, 4}] * len(found)
-    journal.commit()
-    assert _groups_of(journal, path) == {2, 4, 5, 6}
-    assert path.stat().st_size == journal.size
 
 
 def test_what_came_through_of_a_write_without_room_is_taken_back(
