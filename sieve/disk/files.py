@@ -251,7 +251,6 @@ class Log(LogReader):
         self._files = threading.RLock()
         # One sync at a time: another one, before what one could not write is there anew, would say that all is well.
         self._syncing = threading.RLock()
-        self._anew = False  # whether the last sync has failed, be it for what was appended meanwhile
         self._partial = False  # whether part of a record stands behind the end
         # Full segments that are not durable, by their numbers: of a file that nobody has open the kernel may forget
         # that it could not write it.
@@ -260,6 +259,9 @@ class Log(LogReader):
         self._file = self._open_segment(self._segment)
         self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
         self._synced = Place(self._first, 0)  # what is before it is durable
+        # Segments of which an fsync has failed, be it for what was appended meanwhile; or may have in a process that
+        # died before it could write them anew: its last one.
+        self._anew = {self._segment} if self.end.offset else set()
         self._named = -1  # the last segment whose name is durable
 
     def append(self, body: bytes) -> Place:
@@ -312,18 +314,20 @@ class Log(LogReader):
                 self._sync(begin, end)
 
     def _sync(self, begin: Place, end: Place) -> None:
-        anew, self._anew = self._anew, True
         for segment in range(begin.segment, end.segment + 1):
             part = begin.offset if segment == begin.segment else 0, end.offset if segment == end.segment else _NO_END
+            anew = segment in self._anew
+            self._anew.add(segment)
             with contextlib.suppress(FileNotFoundError):  # it was dropped meanwhile
-                _sync_part(self._path(segment), *part, anew=anew and segment == begin.segment)
+                _sync_part(self._path(segment), *part, anew=anew)
+            self._anew.discard(segment)
             if (following := Place(segment + 1, 0)) < end:  # at the end the names are not durable yet
                 with self._files:
                     self._synced = max(self._synced, following)  # should the next one fail
         if end.segment > self._named:
             sync_folder(self._folder)
         with self._files:
-            self._synced, self._named, self._anew = max(self._synced, end), max(self._named, end.segment), False
+            self._synced, self._named = max(self._synced, end), max(self._named, end.segment)
             for segment in [number for number in self._full if number < end.segment]:
                 self._full.pop(segment).close()
 
