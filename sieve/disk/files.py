@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -154,9 +155,9 @@ class LogReader:
         self._reading: tuple[int, IO[bytes]] | None = None
 
     def segments(self) -> list[int]:
-        """Numbers of the segments there are, ascending."""
-        found = self._folder.glob(f"{self._name}-*.log")
-        return sorted(int(path.stem.rpartition("-")[2]) for path in found)
+        """Numbers of the segments there are, ascending. What else is called nearly so, as a copy by hand, is none."""
+        found = (path.stem.removeprefix(f"{self._name}-") for path in self._folder.glob(f"{self._name}-*.log"))
+        return sorted(int(number) for number in found if re.fullmatch("[0-9]{8,}", number))
 
     def read(self, place: Place) -> Record:
         """The record at `place`; :class:`DamagedError`."""

@@ -811,6 +811,22 @@ def test_of_a_log_only_the_segment_whose_fsync_failed_and_the_last_at_opening_ar
     assert not anew
 
 
+def test_a_file_called_nearly_as_a_segment_is_none(tmp_path: Path) -> None:
+    """A copy by hand kept the sieve from opening."""
+    log = Log(tmp_path, "x")
+    log.append(b"one")
+    log.close()
+    for name in ("x-old", "x-00000000 (copy)", "x-7", "x-00000007-2", "x-"):
+        (tmp_path / f"{name}.log").write_bytes(b"of somebody else")
+    log = Log(tmp_path, "x")
+    log.append(b"two")
+    assert [record.body for record in log.records(Place(0, 0))] == [b"one", b"two"]
+    assert log.segments() == [0]
+    log.drop_before(log.roll())
+    log.close()
+    assert len(list(tmp_path.iterdir())) == 6, "nor is any deleted"
+
+
 def test_a_log_that_could_not_begin_to_be_synced_is_synced_the_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
