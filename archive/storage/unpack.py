@@ -136,7 +136,7 @@ class Kind:
         return not data or self.content_start.match(data) is not None
 
     def skip_filler(self, source: Source) -> None:
-        """Go past what may stand between units."""
+        """Go past what may stand between units. EOFError: the file ends within it."""
 
 
 class XzKind(Kind):
@@ -190,7 +190,11 @@ class ZstKind(Kind):
 
 
 def _skip(source: Source, length: int) -> None:
-    while length > 0 and (taken := len(source.take(min(length, 1 << 20)))):
+    """EOFError: there are not so many bytes."""
+    while length > 0:
+        taken = len(source.take(min(length, 1 << 20)))
+        if not taken:
+            raise EOFError("the file ends within a frame to be skipped")
         length -= taken
 
 
@@ -210,11 +214,14 @@ def read_dictionary(source: Source) -> bytes:
 
 
 def detect(source: Source) -> Kind | None:
-    """How the file is stored, by its first bytes; None: plain. KindUnreadable for another way of packing, or a broken
-    dictionary."""
+    """How the file is stored, by its first bytes; None: plain. KindUnreadable for another way of packing, a broken
+    dictionary, or one that ends before anything is stored."""
     # The proposal has no frame to be skipped before all others but a dictionary; `pzstd` begins with one.
     while (length := zstd.skippable(source.peek(8))) and not source.peek(8).startswith(ZST_DICTIONARY):
-        _skip(source, length)
+        try:
+            _skip(source, length)
+        except EOFError as error:
+            raise KindUnreadable(str(error)) from None
     head = source.peek(foreign.LONGEST)
     if head.startswith(XZ_MAGIC):
         return XzKind()
@@ -267,7 +274,12 @@ class Unpacked:
         while True:
             source.hold()
             if not kind.starts(source):
-                kind.skip_filler(source)
+                begin = source.position
+                try:
+                    kind.skip_filler(source)
+                except EOFError as error:
+                    self._report(begin, str(error), source.position - begin)
+                    return
                 source.hold()
                 if not source.peek(1):
                     return

@@ -97,6 +97,16 @@ def test_zstd_may_begin_with_frames_to_be_skipped(number: int, plain: bytes) -> 
         assert next(iter(reader)).offset == places[0][1] == 2 * len(skipped)
 
 
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_cut_within_a_frame_to_be_skipped_is_told(before: int, plain: bytes) -> None:
+    """What was behind it is lost, and nothing was said of that."""
+    stored = zstandard.compress(plain) * before
+    with Reader(io.BytesIO(stored + b"\x5e\x2a\x4d\x18\x00\x00\x20\x00" + bytes((2 << 20) - 1))) as reader:
+        assert len(list(reader)) == before * (1 + 3 * 3)
+    (damage,) = reader.damages
+    assert (damage.offset, damage.reason) == (len(stored), "the file ends within a frame to be skipped")
+
+
 def test_lz4_behind_a_frame_to_be_skipped_is_told_as_lz4() -> None:
     with Reader(io.BytesIO(b"\x50\x2a\x4d\x18\1\0\0\0x\x04\x22\x4d\x18....")) as reader:
         assert list(reader) == []
