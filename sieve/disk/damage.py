@@ -21,9 +21,10 @@ _TRIED_BYTES = 1 << 30  # for each piece
 
 def before_next(rest: bytes, length: int) -> int:
     """How many bytes there are before the next whole record, or the end: `length`, if that holds."""
-    if length == len(rest) or _is_whole(rest, length):
+    view = memoryview(rest)
+    if length == len(rest) or _is_whole(view, length):
         return length
-    return next((place for place in _likely(rest) if _is_whole(rest, place)), len(rest))
+    return next((place for place in _likely(rest) if _is_whole(view, place)), len(rest))
 
 
 def _likely(rest: bytes) -> Iterator[int]:
@@ -38,10 +39,10 @@ def _likely(rest: bytes) -> Iterator[int]:
         yield from (begin + np.sort(places[ascending[tried]])).tolist()
 
 
-def _is_whole(data: bytes, place: int) -> bool:
+def _is_whole(data: memoryview, place: int) -> bool:
     """Whether a record begins there, and ends."""
     if place + RECORD.size > len(data):
         return False
     length, check = RECORD.unpack_from(data, place)
-    body = memoryview(data)[place + RECORD.size :][:length]
+    body = data[place + RECORD.size : place + RECORD.size + length]
     return 0 < length == len(body) and bool(xxh3_64_intdigest(body) == check)
