@@ -811,6 +811,22 @@ def test_of_a_log_only_the_segment_whose_fsync_failed_and_the_last_at_opening_ar
     assert not anew
 
 
+def test_what_is_made_durable_does_not_stay_open(tmp_path: Path) -> None:
+    """For weeks, at each flush."""
+    log = Log(tmp_path, "x", segment_bytes=100)
+
+    def more() -> int:
+        for number in range(10):
+            log.append(bytes([number]) * 30)
+        log.sync()
+        replace(tmp_path / "MANIFEST", {}, durable=True)
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    before = more()
+    assert [more() for _ in range(3)] == [before] * 3
+    log.close()
+
+
 def test_a_file_called_nearly_as_a_segment_is_none(tmp_path: Path) -> None:
     """A copy by hand kept the sieve from opening."""
     log = Log(tmp_path, "x")
