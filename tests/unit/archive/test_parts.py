@@ -160,6 +160,20 @@ def frames(path: Path) -> Journal:
     return journal
 
 
+def test_a_journal_of_another_version_is_left_as_it_is(tmp_path: Path) -> None:
+    """Though its frames may look like ours: read so, what they do not say in our way would be gone."""
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    journal.commit()
+    journal.close(remove=False)
+    other = path.read_bytes().replace(MAGIC, MAGIC.replace(b"2", b"3"), 1)
+    path.write_bytes(other)
+    (damage,) = recover(tmp_path, lambda tokens: tokens).damage
+    assert "left as it is: written by another version" in damage.reason
+    assert [path] == list(tmp_path.iterdir())
+    assert path.read_bytes() == other
+
+
 def test_a_journal_that_another_recovers_before_anything_is_in_it_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
