@@ -26,7 +26,7 @@ from w3lib.url import file_uri_to_path
 from crawler.addon import path_of
 
 _FETCHED_BY = "crawler.fetch.handler.FetchHandler"
-_ROBOTS_READ_BY = {"crawler.robots.RobotsMiddleware", "crawler.console.robots_by_hand.RobotsByHand"}
+_ROBOTS_READ_BY = ("crawler.robots.RobotsMiddleware", "crawler.console.robots_by_hand.RobotsByHand")
 _NEEDED = {
     "EXTENSIONS": "crawler.work.worker.Worker",
     "SPIDER_MIDDLEWARES": "crawler.focus.FocusMiddleware",
@@ -210,7 +210,8 @@ def guard_faults(settings: BaseSettings) -> Iterator[str]:
     for scheme, handler in settings.getdict("DOWNLOAD_HANDLERS").items():
         if scheme in ("http", "https") and handler is not None and not _is_a(handler, _FETCHED_BY):
             yield f"DOWNLOAD_HANDLERS: {path_of(handler)} for {scheme} would fetch around the address guard"
-    if not _used(settings, "DOWNLOADER_MIDDLEWARES") & _ROBOTS_READ_BY:
+    middlewares = [one for one, order in settings.getdict("DOWNLOADER_MIDDLEWARES").items() if order is not None]
+    if not any(_is_a(one, path) for one in middlewares for path in _ROBOTS_READ_BY):
         yield "DOWNLOADER_MIDDLEWARES: robots.txt is always obeyed, its middleware cannot be left out"
     for given in settings.getdict("DEFAULT_REQUEST_HEADERS"):
         name = given.decode("latin-1") if isinstance(given, bytes) else str(given)

@@ -23,20 +23,32 @@ class Command(ByHand, ScrapyCheck):
         return f"{super().long_desc()}, at the pace of a crawl. Example: {self.example}"
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
         from scrapy.utils.misc import load_object
 
-        from crawler.console.paced import Pace, PacedHandler
+        from crawler.addon import path_of
+        from crawler.console.paced import Pace, PacedHandler, PacedRobots
+        from crawler.console.robots_by_hand import RobotsByHand
 
-        super().process_options(args, opts)
         assert self.settings is not None
         pace = Pace()
         handlers = self._effective_settings().getdict("DOWNLOAD_HANDLERS")
         for scheme, given in handlers.items():  # a project may have its own
             if given and scheme in ("http", "https"):
                 handlers[scheme] = type("Paced", (PacedHandler, load_object(given)), {"pace": pace})
+        middlewares = self.settings.getdict("DOWNLOADER_MIDDLEWARES")
+        middlewares[type("Paced", (PacedRobots,), {"pace": pace})] = middlewares.pop(path_of(RobotsByHand))
         # Waiting is theirs alone: what waits elsewhere cannot tell them of a Crawl-delay.
-        mine = {"DOWNLOAD_HANDLERS": handlers, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 1000}
+        mine = {
+            "DOWNLOAD_HANDLERS": handlers,
+            "DOWNLOADER_MIDDLEWARES": middlewares,
+            "DOWNLOAD_DELAY": 0,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
+        }
         self.settings.setdict(mine, priority="cmdline")
+
+    def _fetches(self, opts: argparse.Namespace) -> bool:
+        return not opts.list
 
     def _named(self, args: Sequence[str], _opts: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]:
         return (), args

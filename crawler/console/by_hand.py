@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,6 @@ from scrapy import Spider
 from scrapy.settings import Settings
 from scrapy.utils.url import guess_scheme
 
-from crawler.console.crawl_command import nothing_held
 from crawler.console.given_settings import GivenSettings
 
 _SETTINGS: dict[str, Any] = {
@@ -42,7 +42,8 @@ class ByHand(GivenSettings):
         """Scrapy's, and a contact is required: ends with one line when nobody could be asked about what is fetched."""
         super().process_options(args, opts)
         assert self.settings is not None
-        if not self.settings.get("CONTACT"):
+        fetches = self._fetches(opts)
+        if fetches and not self.settings.get("CONTACT"):
             print(
                 "no contact: add -s CONTACT=… (a web page or mail address that site owners can turn to)",
                 file=sys.stderr,
@@ -54,9 +55,13 @@ class ByHand(GivenSettings):
             # What a project has there of its own stays. A command's defaults would have less weight than the add-on's.
             given = {**self.settings.getdict(name), **value} if isinstance(value, dict) else value
             self.settings.set(name, given, priority="cmdline")
-        with nothing_held():
-            self._refuse_settings(spiders)
-        self._ask_opt_outs(urls, *spiders[:1])
+        self._refuse_settings(spiders, fetches=fetches)
+        if fetches:
+            self._ask_opt_outs(urls, *spiders[:1])
+
+    def _fetches(self, _opts: argparse.Namespace) -> bool:
+        """Whether anybody will be asked for anything."""
+        return True
 
     def _named(self, args: Sequence[str], opts: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]:
         """The addresses and the spiders of the command line."""
@@ -77,16 +82,17 @@ class ByHand(GivenSettings):
                 print(f"{given}: only an http:// or https:// address may be given, no file", file=sys.stderr)
                 sys.exit(1)
 
-    def _refuse_settings(self, spiders: Sequence[str]) -> None:
+    def _refuse_settings(self, spiders: Sequence[str], *, fetches: bool) -> None:
         """Ends with a line for each setting that cannot be used, or when there is no such spider; Scrapy would have a
         traceback."""
         from crawler.errors import PreflightError
         from crawler.preflight import settings_faults
-        from crawler.scrapy_settings import log_faults
+        from crawler.scrapy_settings import log_faults, value_faults
         from crawler.spiderloader import find_spider, loader_of
 
         settings = self._effective_settings()
-        if faults := settings_faults(settings, Spider) or log_faults(settings):
+        faults = settings_faults(settings, Spider) if fetches else list(value_faults(settings))
+        if faults := faults or log_faults(settings):
             print("\n".join(faults), file=sys.stderr)
             sys.exit(1)
         try:
@@ -101,10 +107,14 @@ class ByHand(GivenSettings):
         """Ends with one line when an address of the command line has opted out, or that cannot be known; `spider` is
         the one named there."""
         from crawler.console.opted_out import OptedOut
-        from crawler.console.terminal import aside
+        from crawler.console.terminal import INTERRUPTED, aside
         from crawler.errors import PreflightError
         from crawler.state.redis_link import RedisUnreachableError
 
+        # From here on, and until Scrapy's process hears of signals, there may be a private Redis to stop.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, lambda *_: sys.exit(INTERRUPTED))
         try:
             with OptedOut(self._effective_settings(), spider=spider) as opted_out:
                 if opted_out.note:

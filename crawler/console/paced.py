@@ -2,9 +2,9 @@
 
 Guarantees: a host is asked one thing at a time, with at least FRONTIER_DELAY_S, or the Crawl-delay of its robots.txt,
 between the end of an answer and the next request, an address likewise with FRONTIER_IP_DELAY_S, where that is shorter;
-a host whose Crawl-delay is above FRONTIER_MAX_CRAWL_DELAY_S is not asked but for robots.txt; one that is busy (429,
-503) or refuses with a Retry-After is not asked again. Scrapy's DOWNLOAD_DELAY is from begin to begin, and each spider
-has one of its own.
+its robots.txt is read once for all spiders; a host whose Crawl-delay is above FRONTIER_MAX_CRAWL_DELAY_S is not asked
+but for that; one that is busy (429, 503) or refuses with a Retry-After is not asked again. Scrapy's DOWNLOAD_DELAY is
+from begin to begin, and each spider has one of its own.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import math
 from collections import defaultdict
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
 from crawler.console.opted_out import OptedOut
 from crawler.console.polite_client import Place, Turn
+from crawler.console.robots_by_hand import KnownRules, RobotsByHand
 from crawler.fetch.connection import BUSY
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import FetchHandler
@@ -28,7 +29,7 @@ from crawler.pages import answers
 from frontier.clock_line import uptime_s
 from sieve.urls import authority
 
-__all__ = ["Pace", "PacedHandler"]
+__all__ = ["Pace", "PacedHandler", "PacedRobots"]
 
 
 @dataclass(slots=True)
@@ -43,10 +44,11 @@ class _Host:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What is known of hosts and addresses, for all handlers of a command."""
+    """What is known of hosts and addresses, for all spiders of a command."""
 
     hosts: defaultdict[str, _Host] = field(default_factory=lambda: defaultdict(_Host))
     addresses: defaultdict[str, Place] = field(default_factory=lambda: defaultdict(Place))
+    robots: KnownRules = field(default_factory=KnownRules)
 
 
 class PacedHandler(FetchHandler):
@@ -91,3 +93,13 @@ class PacedHandler(FetchHandler):
     async def close(self) -> None:
         await super().close()
         self._opted_out.close()
+
+
+class PacedRobots(RobotsByHand):
+    """What one spider has read of a robots.txt all go by; subclasses have a `pace`."""
+
+    pace: ClassVar[Pace]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler, cls.pace.robots)

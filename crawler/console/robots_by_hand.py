@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
@@ -29,19 +30,26 @@ from sieve.urls import authority
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownRules:
+    """By authority and the name under which one asks: rules, until when they hold, and who is reading them now."""
+
+    rules: dict[tuple[str, str], tuple[Rules, float]] = field(default_factory=dict)
+    asking: defaultdict[tuple[str, str], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+
+
 class RobotsByHand:
     """Downloader middleware; see the module."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, known: KnownRules) -> None:
         self._crawler = crawler
+        self._known = known
         self._agent = str(crawler.settings["ROBOTS_USER_AGENT"])
         self._age_s = crawler.settings.getfloat("ROBOTS_MAX_AGE_S")
-        self._rules: dict[str, tuple[Rules, float]] = {}  # and until when they hold
-        self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(crawler, KnownRules())
 
     async def process_request(self, request: Request) -> None:
         """IgnoreRequest for what robots.txt forbids; what befell the request for robots.txt itself. ValueError for what
@@ -49,15 +57,16 @@ class RobotsByHand:
         if request.meta.get("robots") or urlsplit(request.url).path == "/robots.txt":
             return
         home = str(authority(request.url))
-        async with self._asking[home]:  # the pages of a `check` come together
-            rules, until = self._rules.get(home, (None, 0.0))
+        key = home, self._agent
+        async with self._known.asking[key]:  # the pages of a `check` come together
+            rules, until = self._known.rules.get(key, (None, 0.0))
             if rules is None or uptime_s() >= until:
                 answer = await self._fetched(f"{home}/robots.txt")
                 record = answers.record_of(answer, DAY)
                 if record is None or record.kind == "disallow":
                     self._refuse(request, f"{home}/robots.txt cannot be had or read (status {answer.status})")
                 rules = Rules.of(record, self._agent)
-                self._rules[home] = rules, uptime_s() + self._age_s
+                self._known.rules[key] = rules, uptime_s() + self._age_s
         if not rules.allowed(request.url):
             self._refuse(request, "robots.txt forbids it")
         request.meta["crawl_delay_s"] = rules.crawl_delay() or 0.0

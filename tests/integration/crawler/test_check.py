@@ -155,6 +155,9 @@ def check(project: Path, *words: str, **more: str) -> subprocess.CompletedProces
 def test_contracts_are_run(tmp_path: Path) -> None:
     with hosts(Handler, [ORDINARY]) as web:
         project = write_project(tmp_path, SPIDERS, web.port)
+        listed = check(project, "-l", CONTACT="")
+        assert (listed.returncode, listed.stderr) == (0, ""), "nobody is asked for anything"
+        assert listed.stdout == "own\n  * parse\n  * parse_denied\n  * parse_two\n"
         done = check(project)
     assert done.returncode == 1
     assert "FAIL: [own] parse_two" in done.stderr
@@ -179,11 +182,15 @@ def test_hosts_are_asked_at_the_pace_of_a_crawl_whatever_the_spiders(tmp_path: P
         handlers = '{"http": "own.OwnHandler"}'
         more = {"FETCH_HOSTS_FILE": str(names), "FRONTIER_IP_DELAY_S": str(ADDRESS_DELAY_S)}
         done = check(project, "own", "other", "third", DOWNLOAD_HANDLERS=handlers, **more)
-    for host, delay_s, number in ((ORDINARY, DELAY_S, 3), (PATIENT, CRAWL_DELAY_S, 3), (SHARED, ADDRESS_DELAY_S, 2)):
+    for host, delay_s, number, names_of_it in (
+        (ORDINARY, DELAY_S, 3, 1),
+        (PATIENT, CRAWL_DELAY_S, 3, 1),
+        (SHARED, ADDRESS_DELAY_S, 2, 2),
+    ):
         spans = [span for span in Handler.spans if span[0] == host]
         pages = [place for _, place, *_ in spans if not place.endswith("/robots.txt")]
         assert len(pages) == number
-        assert len(spans) == number + 2, "two spiders, or two names, each read robots.txt"
+        assert len(spans) == number + names_of_it, "each name's robots.txt is read once, whatever the spiders"
         assert min(gaps(spans)) >= delay_s
     asked = [path for host, path in web.asked if host == TOO_LONG]
     assert asked == ["/robots.txt"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,16 @@ import redis
 
 from crawler.state.embedded_redis import EmbeddedRedis
 from tests.unit.crawler.looking import Begun, Looking
+
+
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """Whatever a test makes of them, signals are as before when it has ended."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="module")

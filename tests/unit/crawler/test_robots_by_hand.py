@@ -8,6 +8,7 @@ from argparse import Namespace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from scrapy.commands import ScrapyCommand
@@ -144,11 +145,12 @@ def test_what_gets_no_answer_is_a_line_and_what_is_a_fault_stays_one(caplog: pyt
     assert len(caplog.messages) == 1
 
 
+@pytest.mark.usefixtures("own_signals")
 def test_it_is_what_the_commands_go_by(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside what the project has of its own; no word of the command line takes it out."""
     name = "crawler.console.robots_by_hand.RobotsByHand"
     for passed_over in ("_refuse_settings", "_ask_opt_outs"):
-        monkeypatch.setattr(by_hand.ByHand, passed_over, lambda *_: None)
+        monkeypatch.setattr(by_hand.ByHand, passed_over, Mock())
     monkeypatch.setattr(ScrapyCommand, "process_options", lambda *_: None)
     command = Command()
     command.settings = Settings({"CONTACT": "me@a.test", "EXTENSIONS": {"own.Extension": 1}})
