@@ -9,6 +9,7 @@ import math
 import os
 import re
 import socket
+import tempfile
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
@@ -200,6 +201,11 @@ def _unwritable(uri: str) -> str:
     place = next(one for one in (path, *path.parents) if os.access(one, os.F_OK))
     if place.is_dir() == (place == path):
         return f"{place} is {'a' if place == path else 'no'} folder"
+    try:
+        if place != path:  # of /proc and the like root is told that it may write there
+            tempfile.TemporaryFile(dir=place).close()
+    except OSError:
+        return f"{place} may not be written"
     return "" if os.access(place, os.W_OK) else f"{place} may not be written"
 
 

@@ -13,10 +13,10 @@ from scrapy import Spider
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from archive.terminal import escape_what_does_not_fit, printable, stop_on_term
+from archive.terminal import escape_what_does_not_fit, printable
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
-from crawler.console.terminal import INTERRUPTED, aside, clock, reader_may_leave, told
+from crawler.console.terminal import INTERRUPTED, aside, clock, hear_interrupts, reader_may_leave, told
 from crawler.errors import PreflightError
 from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
@@ -55,12 +55,10 @@ class Seeds:
             "add": self._add,
             "import": self._import,
         }
-        if unknown := [word for word in args if word.startswith("-")]:
-            raise UsageError(f"no such option: {' '.join(unknown)}")
         if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
             raise UsageError(f"one of these is wanted: {self._usage}")
         good = True
-        stop_on_term()
+        hear_interrupts()
         escape_what_does_not_fit()
         try:
             with reader_may_leave():

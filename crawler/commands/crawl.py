@@ -39,8 +39,6 @@ class Command(GivenSettings, ScrapyCrawl):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Scrapy's, then everything that can be refused: before a process, a log or a reactor exists."""
         super().process_options(args, opts)
-        if unknown := [word for word in args if word.startswith("-")]:
-            raise UsageError(f"no such option: {' '.join(unknown)}")
         if len(args) != 1:
             given = f", not {' '.join(args)!r}" if args else ""
             hint = "a setting is given with -s NAME=VALUE" if "=" in given else "scrapy list names those there are"

@@ -18,13 +18,14 @@ class Command(GivenSettings, ScrapyList):
         return "Name the crawls, by their seed files, and the spiders. Example: scrapy list -s SEEDS_DIR=my_seeds"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from crawler.console.terminal import reader_may_leave, told
         from crawler.spiderloader import loader_of
 
         assert self.settings is not None
         try:
             loader_of(self.settings)
-        except PreflightError as error:
-            print(f"scrapy list: {error}", file=sys.stderr)
+            with reader_may_leave():
+                super().run(args, opts)
+        except (PreflightError, OSError) as error:
+            print(f"scrapy list: {told(error) if isinstance(error, OSError) else error}", file=sys.stderr)
             self.exitcode = 1
-            return
-        super().run(args, opts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any, ClassVar
 
-from crawler.console.crawl_command import imported
+from scrapy.utils.misc import load_object
+
 from crawler.console.given_settings import GivenSettings
 
 _TABLES = ("feed", "index", "sitemap", "site")
@@ -58,5 +59,5 @@ class Command(GivenSettings):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        seeds = imported("crawler.actions.seeds.Seeds")
+        seeds = load_object("crawler.actions.seeds.Seeds")
         self.exitcode = seeds(self.settings, self.syntax()).perform(args, opts)

@@ -4,9 +4,6 @@ a project before it runs one; what a command does is in ``crawler/actions``, and
 from __future__ import annotations
 
 import argparse
-import contextlib
-import signal
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyHelpFormatter
@@ -35,32 +32,12 @@ class CrawlCommand(GivenSettings):
         assert self.settings is not None
         name = type(self).__module__.rpartition(".")[2]
         try:
-            self.exitcode = imported(self.action)(self.settings, name).perform(args, opts)
+            self.exitcode = load_object(self.action)(self.settings, name).perform(args, opts)
         except UsageError as error:
             if str(error):
                 raise
             said = f", not {' '.join(args)!r}" if args else ""
             raise UsageError(f"what stands above is wanted{said}; scrapy {name} --help explains it") from None
-
-
-def imported(path: str) -> Any:
-    """The object of that path. Ctrl-C while its module is imported ends the process without a word."""
-    with nothing_held():
-        return load_object(path)
-
-
-@contextlib.contextmanager
-def nothing_held() -> Iterator[None]:
-    """Ctrl-C ends the process without a word, while modules are imported and nothing is held yet: a KeyboardInterrupt
-    would be a traceback, and of one that comes amid an exec(), as each import of dataclasses has many, Python ends as
-    if nobody had caught it."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class KeepsLines(ScrapyHelpFormatter):

@@ -22,9 +22,9 @@ from rich.table import Table
 from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
 
-from archive.terminal import escape_what_does_not_fit, stop_on_term
+from archive.terminal import escape_what_does_not_fit
 from crawler.addon import Ulwembu
-from crawler.console.terminal import INTERRUPTED, aside, reader_may_leave, told, writing
+from crawler.console.terminal import INTERRUPTED, aside, hear_interrupts, reader_may_leave, told, writing
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.records.captures import Tell, url_of_source
@@ -87,7 +87,7 @@ class Action(ABC):
         """Do it; the exit status. UsageError."""
         # What it reads of damage, commands say themselves.
         logging.getLogger("archive").addHandler(logging.NullHandler())
-        stop_on_term()  # or it would leave the private Redis that it has started
+        hear_interrupts()  # or it would leave the private Redis that it has started
         escape_what_does_not_fit()  # URLs of a command line or an index may have bytes that are no UTF-8
         try:
             with reader_may_leave():

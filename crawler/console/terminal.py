@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from archive.terminal import give_up_stdout, printable, say
+from archive.terminal import give_up_stdout, printable, say, stop_on_term
 from frontier.budget import Budget
 from frontier.types import FrontierStatus, HostState
 
@@ -24,6 +25,14 @@ _OF_OUTPUT = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errn
 def clock(instant_ms: int) -> str:
     """An instant in UTC; "" for none."""
     return f"{datetime.fromtimestamp(instant_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z" if instant_ms else ""
+
+
+def hear_interrupts() -> None:
+    """Something may be held from here on: SIGTERM, and Ctrl-C where it would end the process at once
+    (crawler/console/given_settings.py), are a KeyboardInterrupt."""
+    stop_on_term()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
@@ -60,11 +61,23 @@ def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """Whatever a command makes of them, signals are as before when it has ended."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def run_here(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """:func:`run` without a process of its own, which takes a second to import all: for commands without a reactor."""
     command = scrapy(*words, **settings)[2:]
     out, err = io.StringIO(), io.StringIO()
     with (
+        _own_signals(),
         contextlib.chdir(ROOT),
         patch.dict(os.environ, environment(), clear=True),
         contextlib.redirect_stdout(out),

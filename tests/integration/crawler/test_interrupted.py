@@ -14,6 +14,7 @@ from typing import NoReturn
 import pytest
 from scrapy.settings import Settings
 
+from crawler.console.terminal import INTERRUPTED
 from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import redis_home
 from frontier.redis_frontier import RedisFrontier
@@ -120,15 +121,17 @@ time.sleep(100)
     assert done.stderr.count("interrupted") == 1
 
 
-def interrupted_amid_imports(number: str, words: list[str], tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    """A command of Scrapy's that a signal meets as it imports resiliparse, when there is no reactor yet."""
+def interrupted_amid_imports(
+    number: str, words: list[str], tmp_path: Path, module: str = "resiliparse"
+) -> subprocess.CompletedProcess[str]:
+    """A command of Scrapy's that a signal meets as it imports that module, when no reactor runs yet."""
     (tmp_path / "stopped.py").write_text(f"""
 import importlib.abc, signal, sys
 from scrapy.cmdline import execute
 
 class Amid(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "resiliparse":
+        if name == {module!r}:
             try:
                 signal.raise_signal(signal.{number})
             finally:
@@ -151,16 +154,26 @@ def test_a_signal_amid_the_import_of_the_crawler_ends_it_at_once(number: str, tm
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("module", "words"),
     [
-        ["seeds", "check", "zulu", "--offline"],
-        ["why", "http://a.test/"],
-        ["fetch", "http://127.0.0.1:2/", "-s", "CONTACT=me@a.test"],
+        ("resiliparse", ["seeds", "check", "zulu", "--offline"]),
+        ("resiliparse", ["why", "http://a.test/"]),
+        ("resiliparse", ["fetch", "http://127.0.0.1:2/", "-s", "CONTACT=me@a.test"]),
+        ("crawler.spiderloader", ["list"]),
     ],
 )
-def test_ctrl_c_amid_the_import_of_a_command_ends_it_at_once(words: list[str], tmp_path: Path) -> None:
-    done = interrupted_amid_imports("SIGINT", words, tmp_path)
+def test_ctrl_c_amid_the_import_of_a_command_ends_it_at_once(module: str, words: list[str], tmp_path: Path) -> None:
+    done = interrupted_amid_imports("SIGINT", words, tmp_path, module)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_command_that_may_hold_a_redis_ends_without_a_traceback(number: str, tmp_path: Path) -> None:
+    words = ["check", "-s", "CONTACT=me@a.test"]
+    done = interrupted_amid_imports(number, words, tmp_path, "crawler.console.paced")
+    assert done.returncode == INTERRUPTED
+    assert done.stderr.endswith("it unwinds\n"), "what is held is let go"
+    assert "Traceback" not in done.stderr
 
 
 def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(

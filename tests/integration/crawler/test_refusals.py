@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ from frontier.redis_frontier import RedisFrontier
 from frontier.types import Kind, Lease
 from sieve import open_sieve
 from sieve.errors import LinkError, SpecError
-from tests.integration.crawler.harness import run, run_here
+from tests.integration.crawler.harness import ROOT, environment, run, run_here, scrapy
 from tests.redis_server import redis_server
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:2/"\n'
@@ -248,10 +249,17 @@ def test_a_folder_that_no_address_can_have(tmp_path: Path, seeds: Path) -> None:
         take_logged(tmp_path / "\udcff", tmp_path / "log", seeds)
 
 
-def test_list_names_the_crawls() -> None:
+def test_list_names_the_crawls_to_a_reader_that_may_leave() -> None:
     done = run("list")
     assert done.returncode == 0
     assert {"zulu", "xhosa"} <= set(done.stdout.split())
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as left:
+        done = subprocess.run(
+            scrapy("list"), cwd=ROOT, env=environment(), stdout=left, stderr=subprocess.PIPE, text=True, timeout=240
+        )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
@@ -264,6 +272,10 @@ def test_an_option_that_there_is_not() -> None:
     done = run("crawl", "zulu", "--cotact=me@a.test")
     assert done.returncode == 2
     assert done.stderr.endswith("error: no such option: --cotact=me@a.test\n")
+    for words in (["list"], ["frontier", "status"], ["check"], ["fetch", "http://a.test/"]):
+        done = run_here(*words, "--limt=5")
+        assert done.returncode == 2
+        assert done.stderr.endswith("error: no such option: --limt=5\n")
     done = run("crawl", "zulu", "CONTACT=me@a.test")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith(
@@ -362,6 +374,7 @@ def test_an_option_that_there_is_not() -> None:
         ("FEEDS", {"nosuch://a.test/a.jsonl": {}}, "scheme 'nosuch' is none of file, "),
         ("FEEDS", {"a.jsonl": {"uri_params": "no.such"}}, "FEEDS: a.jsonl: there is no 'no.such'"),
         ("FEEDS", {"/dev/null/a.jsonl": {}}, "FEEDS: /dev/null/a.jsonl cannot be written: /dev/null is no folder"),
+        ("FEEDS", {"/proc/a.jsonl": {}}, "FEEDS: /proc/a.jsonl cannot be written: /proc may not be written"),
         ("FEEDS", {"file:///tmp": {"format": "csv"}}, "FEEDS: file:///tmp cannot be written: /tmp is a folder"),
         ("FEED_URI_PARAMS", "no.such", "FEED_URI_PARAMS='no.such': there is no such function"),
         ("HTTPAUTH_USER", "me", "HTTPAUTH_USER and HTTPAUTH_PASS need HTTPAUTH_DOMAIN"),
