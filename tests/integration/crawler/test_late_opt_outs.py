@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request
 
 from crawler.work.worker import Worker
-from tests.integration.crawler.harness import QUICK, run
+from tests.integration.crawler.harness import QUICK, run, run_here
 from tests.integration.crawler.serving import SomePages, hosts
 
 HERE, GONE = "127.71.8.1", "127.71.8.2"
@@ -51,6 +51,6 @@ def test_it_is_not_asked_for(tmp_path: Path) -> None:
         done = run("crawl", "x", "-a", f"seeds={seeds}", **settings)
     assert done.returncode == 0, done.stderr
     assert sorted(web.asked) == [(HERE, path) for path in ("/", "/0", "/2", "/robots.txt")]
-    told = run("frontier", "status", "--crawl", "x", "--json", DATA_DIR=str(tmp_path / "d"))
+    told = run_here("frontier", "status", "--crawl", "x", "--json", DATA_DIR=str(tmp_path / "d"))
     status = json.loads(told.stdout)
     assert (status["results"]["opted_out"], status["queued"], status["parked"]) == (2, 0, 0)

@@ -180,7 +180,7 @@ def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
     hosts = {request.authority for request in crawl.requests()}
     assert any(f"Z {host}/" in strict.stdout for host in hosts)  # a gap is told by instants and URLs: the first ten are
     assert "more (--json has all)" in strict.stdout
-    unsaid = run("politeness", "verify", str(crawl.folder / "warc"))
+    unsaid = run_here("politeness", "verify", str(crawl.folder / "warc"))
     assert unsaid.returncode == 1
     assert "held against FRONTIER_DELAY_S=5 and FRONTIER_IP_DELAY_S=1" in unsaid.stdout
 

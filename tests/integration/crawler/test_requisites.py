@@ -10,7 +10,7 @@ import pytest
 
 from archive import Reader
 from archive.messages.fields import pairs_of
-from tests.integration.crawler.harness import QUICK, run
+from tests.integration.crawler.harness import QUICK, run, run_here
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 
 HERE, THERE = "127.71.0.6", "127.71.0.7"
@@ -107,14 +107,14 @@ def test_each_once_wherever_it_lies_but_not_where_robots_txt_forbids(web: Host, 
     assert "verdict" not in told[HERE, "/c.png"]
 
     folder = {"DATA_DIR": str(tmp_path / "data")}
-    status = json.loads(run("frontier", "status", "--crawl", "seen", "--json", **folder).stdout)
+    status = json.loads(run_here("frontier", "status", "--crawl", "seen", "--json", **folder).stdout)
     assert {name: number for name, number in status["results"].items() if name.startswith("requisite")} == {
         "requisite": len(OWN | ELSEWHERE) - 2, "requisite:redirect": 1, "requisite:http_404": 1,
     }  # fmt: skip
     assert status["pages"] == len(PAGES)
-    why = run("why", f"http://{HERE}:{web.port}/a.png", "--crawl", "seen", **folder)
+    why = run_here("why", f"http://{HERE}:{web.port}/a.png", "--crawl", "seen", **folder)
     assert "a page embeds it" in why.stdout
-    proved = run("politeness", "verify", "--crawl", "seen", **folder)
+    proved = run_here("politeness", "verify", "--crawl", "seen", **folder)
     assert proved.returncode == 0, proved.stdout + proved.stderr
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from archive import Reader
 from archive.messages.fields import pairs_of
-from tests.integration.crawler.harness import FORGETFUL, QUICK, ROOT, environment, run, scrapy, wait_for
+from tests.integration.crawler.harness import FORGETFUL, QUICK, ROOT, environment, run, run_here, scrapy, wait_for
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 
 HERE, THERE = "127.71.0.8", "127.71.0.9"
@@ -83,7 +83,7 @@ def crawl(web: Host, folder: Path, *words: str, more: str = "", **settings: str)
 
 def status(folder: Path) -> dict[str, object]:
     found: dict[str, object] = json.loads(
-        run("frontier", "status", "--crawl", "shown", "--json", DATA_DIR=str(folder / "data")).stdout
+        run_here("frontier", "status", "--crawl", "shown", "--json", DATA_DIR=str(folder / "data")).stdout
     )
     return found
 
@@ -196,10 +196,10 @@ def test_of_the_last_pages_all_is_fetched_that_they_embed_and_no_page_any_more(t
     assert {path for path, said in told.items() if said["kind"] == "page"} == {"/"}
     assert "The crawl's budget of pages is spent\n" in (tmp_path / "log").read_text()
     folder = {"DATA_DIR": str(tmp_path / "data")}
-    said = run("frontier", "status", "--crawl", "shown", **folder)
+    said = run_here("frontier", "status", "--crawl", "shown", **folder)
     assert "max_pages of the seed file is spent: what pages embed alone is fetched" in said.stderr
     assert status(tmp_path)["pages"] == 1
-    why = run("why", next_page, "--crawl", "shown", **folder)
+    why = run_here("why", next_page, "--crawl", "shown", **folder)
     assert "waits for its turn; but max_pages of the seed file is spent" in why.stdout
 
 
@@ -288,5 +288,5 @@ def test_the_last_pages_are_whole_also_when_workers_are_killed_then(tmp_path: Pa
     del answers["/robots.txt"]
     assert answers == Counter(dict.fromkeys(wanted, 1))
     assert status(tmp_path)["pages"] == most
-    proved = run("politeness", "verify", "--crawl", "shown", DATA_DIR=str(tmp_path / "data"))
+    proved = run_here("politeness", "verify", "--crawl", "shown", DATA_DIR=str(tmp_path / "data"))
     assert proved.returncode == 0, proved.stdout + proved.stderr

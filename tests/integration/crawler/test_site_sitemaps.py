@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.crawler.harness import QUICK, run
+from tests.integration.crawler.harness import QUICK, run, run_here
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 from tests.web.text import pool
 
@@ -81,7 +81,7 @@ def test_they_are_read_where_they_are_wanted_later(web: Host, tmp_path: Path) ->
 def test_they_are_read_where_robots_txt_has_run_out_meanwhile(web: Host, tmp_path: Path) -> None:
     assert crawl(web, tmp_path, "") == ["/", "/index.xml", "/robots.txt"]
     host = f"http://{HERE}:{web.port}"
-    done = run("frontier", "release", host, "--crawl", "maps", DATA_DIR=str(tmp_path / "data"))
+    done = run_here("frontier", "release", host, "--crawl", "maps", DATA_DIR=str(tmp_path / "data"))
     assert done.returncode == 0, done.stderr
     named = ["/1", "/2", "/gone", "/index.xml", "/moved.xml", "/pages.xml"]
     assert crawl(web, tmp_path, "sitemaps = true\n") == [*named, "/robots.txt", "/sitemap.xml"]
@@ -139,7 +139,7 @@ def test_of_a_site_in_five_languages_the_crawl_s_comes_first(tmp_path: Path) -> 
     assert sorted(asked) == sorted((HERE, path) for path in (*pages, "/", "/robots.txt", "/all.xml"))
     named = [path[1:3] for _, path in asked if path in pages]
     assert named[:EACH] == ["zu"] * EACH
-    proved = run("politeness", "verify", "--crawl", "maps", "--json", **folder)
+    proved = run_here("politeness", "verify", "--crawl", "maps", "--json", **folder)
     assert proved.returncode == 0, proved.stdout + proved.stderr
     archive = json.loads(proved.stdout)["archive"]
     assert (archive["ok"], archive["fetches"]) == (True, len(asked))

@@ -6,7 +6,7 @@ import json
 import random
 from pathlib import Path
 
-from tests.integration.crawler.harness import QUICK, run
+from tests.integration.crawler.harness import QUICK, run, run_here
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 from tests.sample import sentences
 
@@ -65,7 +65,7 @@ def crawl(web: Host, folder: Path) -> tuple[list[str], dict[str, int]]:
     settings = QUICK | {"DATA_DIR": str(folder / "data"), "FRONTIER_DELAY_S": "0.02"}
     done = run("crawl", "trap", "-a", f"seeds={seeds}", **settings)
     assert done.returncode == 0, done.stderr
-    status = run("frontier", "status", "--json", **settings)
+    status = run_here("frontier", "status", "--json", **settings)
     return [path for _, path in web.asked], json.loads(status.stdout)["by_reason"]
 
 
