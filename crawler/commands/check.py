@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Sequence
 
 from scrapy.commands.check import Command as ScrapyCheck
+from scrapy.spiderloader import SpiderLoaderProtocol
 
 from crawler.console.by_hand import ByHand
 
@@ -53,9 +54,12 @@ class Command(ByHand, ScrapyCheck):
     def _named(self, args: Sequence[str], _opts: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]:
         return (), args
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def _spiders(self, named: Sequence[str], loader: SpiderLoaderProtocol) -> list[str]:
         from crawler.spiderloader import HARVEST
 
-        assert self.crawler_process
         # What "harvest" runs is named beside it, and has no contracts.
-        super().run(args or [name for name in self.crawler_process.spider_loader.list() if name != HARVEST], opts)
+        return [*named] or [name for name in loader.list() if name != HARVEST]
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.crawler_process
+        super().run(self._spiders(args, self.crawler_process.spider_loader), opts)

@@ -10,6 +10,7 @@ from typing import Any
 
 from scrapy import Spider
 from scrapy.settings import Settings
+from scrapy.spiderloader import SpiderLoaderProtocol
 from scrapy.utils.url import guess_scheme
 
 from crawler.console.given_settings import GivenSettings
@@ -67,11 +68,16 @@ class ByHand(GivenSettings):
         """The addresses and the spiders of the command line."""
         return args, [opts.spider] if opts.spider else []
 
-    def _effective_settings(self) -> Settings:
+    def _spiders(self, named: Sequence[str], _loader: SpiderLoaderProtocol) -> Sequence[str]:
+        """Those that will run."""
+        return named
+
+    def _effective_settings(self, spider: type[Spider] = Spider) -> Settings:
         from crawler.addon import Ulwembu
 
         assert self.settings is not None
         settings = self.settings.copy()
+        spider.update_settings(settings)
         Ulwembu().update_settings(settings)
         return settings
 
@@ -97,8 +103,12 @@ class ByHand(GivenSettings):
             sys.exit(1)
         try:
             loader = loader_of(settings)  # of Scrapy's process, whether or not a spider is named
-            for spider in spiders:
-                find_spider(loader, spider, {})
+            for name in self._spiders(spiders, loader):
+                spider = find_spider(loader, name, {})
+                of_spider = settings_faults(self._effective_settings(spider), spider) if fetches else []
+                faults += [f"spider {name}: {fault}" for fault in of_spider]
+            if faults:
+                raise PreflightError("\n".join(faults))
         except PreflightError as error:
             print(error, file=sys.stderr)
             sys.exit(1)

@@ -201,6 +201,18 @@ def test_hosts_are_asked_at_the_pace_of_a_crawl_whatever_the_spiders(tmp_path: P
     assert done.returncode == 1
 
 
+def test_a_spider_whose_own_settings_cannot_be_used_is_named(tmp_path: Path) -> None:
+    """Scrapy would say OK, having run none of its contracts."""
+    wrong = '\n\nclass Wrong(Own):\n    name = "wrong"\n    custom_settings = {"FRONTIER_AUDIT": "maybe"}\n'
+    project = write_project(tmp_path, SPIDERS + wrong, 1)
+    said = "spider wrong: setting FRONTIER_AUDIT='maybe' "
+    for words in ([], ["wrong"]):
+        done = check(project, *words)
+        assert done.returncode == 1
+        assert done.stderr.startswith(said)
+        assert len(done.stderr.splitlines()) == 1
+
+
 def test_what_opts_out_while_it_waits_for_its_turn_is_not_asked(tmp_path: Path) -> None:
     opted_out = tmp_path / "opted-out"
     opted_out.write_text("")
