@@ -3,11 +3,13 @@
 Read are the lines around the page's title, up to three before it, and behind it those up to the first paragraph or the
 next heading: a line that is a date ("NgoMeyi 12, 2023", "12 May 2023 | News"), or says with it that this is when the
 text was published ("Published on …", "Ishicilelwe …"), or whose it is ("By Thabo Mbeki on …"). A line that says so much
-counts anywhere on the page, when no other line says another day.
+counts elsewhere on the page, too, when no other line says another day; "Posted …" does not, which comments say as well.
 
 Nothing is guessed: no date in a sentence, of an event, a change ("Updated …"), a period, or of which one cannot say
 what is the day and what the month (`5/6/2024`), nor the day of the capture before a title, which is that of the reader
-(sites print it in their heads); where two lines of the same kind say different days, neither counts.
+(sites print it in their heads). A short line that is no link and no name of a person is taken for a label, and what
+stands under it for that of what it names ("Closing date", "Wazalwa"), in any language; what stands under the title of
+another text is that text's. Where two lines of the same kind say different days, neither counts.
 
 Guarantee: lines of more than :data:`MOST_LETTERS` are not looked at, nor more than :data:`MOST_LINES` of them.
 """
@@ -17,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from relevance.pages.blocks import Block
 from relevance.pages.instants import FIRST_YEAR, days_apart
@@ -52,7 +54,7 @@ kushicilelwe ishicilelwa ifakwe kufakwe ikhutshwe ipapashwe ipapashiwe ikhatiswe
 """
 """Words that say that a text was published then."""
 _BESIDE = """
-first date datum data fecha written release released on at in the am vom den der um le à el em op dia dnia
+first date datum data fecha written on at in the am vom den der um le à el em op dia dnia
 ngo nge ngomhla mhla mhlaka ka nga hi le la ya il del alle mis en ligne uhr às klo erschien article artikel
 min mins minute minutes read views likes shares comment comments kommentare reply replies
 mon monday tue tues tuesday wed wednesday thu thurs thursday fri friday sat saturday sun sunday
@@ -71,8 +73,11 @@ mugivhela swondaha
 """Words that may stand beside a date without making it another's: weekdays, for instance."""
 _PUBLISHING = frozenset(_SAYING.split())
 _USUAL = _PUBLISHING.union(_BESIDE.split())
+_OF_ANSWERS = re.compile(r"\bpost(?:ed|ing)\b|geplaa|creado|criado|erstellt|dodano", re.I)
+"""What is also said of comments, and of what is embedded."""
+_TITLE = Block("", "")
 _WORDS = re.compile(r"[^\W\d_]+")
-_MARKS = re.compile(r"\s(?:[–—/»›-]|//|--)\s|\s?[|•·⋅]\s?")
+_MARKS = re.compile(r"\s(?:[–—/»›>-]|//|--)\s|\s?[|•·⋅]\s?")
 _PLACE = r"(?:[^\W\d_]+\s)?\d{1,2}(?:st|nd|rd|th|\.)?"
 _PERIOD = re.compile(
     rf"(?<![\w/.:-]){_PLACE}(?:\s[^\W\d_]+)?\s*"
@@ -83,9 +88,19 @@ _PERIOD = re.compile(
 """From one day to another ("12 - 14 May"), or one hour."""
 _CHANGED = re.compile(
     r"updat|modif|chang|revis|edited|aktuali|änder|stand\b|actuali|atuali|aggiorn|mis à jour|bijgewerk|bygewerk|gewysig"
-    r"|buyekez|hlaziy",
+    r"|opgedateer|buyekez|hlaziy|shintsh|lungis",
     re.I,
 )
+_OF_ELSE = re.compile(
+    r"\b(?:last|since|until|due|deadline|clos\w+|expir\w+|valid|effective|starts?|begins?|ends?|born|died|heard|delivered|"
+    r"released|release date|reviewed|checked|photo\w*|picture|image|foto|sluit\w*|gebore)\b",
+    re.I,
+)
+_DATE_WORDS = frozenset(["date", "datum", "data", "fecha", "usuku", "umhla", "letsatsi", "letšatši", "siku"])
+_OF_TEXTS = re.compile(r"\b(?:press|media|news|statement|opinion)\b", re.I)
+"""What stands above the day of a text as its kind."""
+_MOST_OF_LABEL = 4
+"""Words of a line that names what stands under it."""
 _TIME = re.compile(
     r"\d{1,2}[:.h]\d\d(?::\d\d)?(?:[.]\d+)?\s*(?:[ap]\.?m\b\.?)?(?:\s?[A-Z]{2,4}\b|\s?[+-]\d\d:?\d\d)?", re.I
 )
@@ -99,10 +114,12 @@ _PERSON = re.compile(
 )
 _NO_PERSON = re.compile(
     r"\b(?:staff|newsroom|editors?|editorial|reporters?|correspondents?|redaktion|redacción|rédaction|redakcja|team|agency|"
-    r"agencies|desk|services?|press|media|news|online|admin|writer|contributor)\b",
+    r"agencies|desk|services?|press|presse|media|news|online|admin|writer|contributor|redaksie|verslaggewer|author|guest|"
+    r"the|of|for|and|or|this|our|ons|most|popular|using|clicking|name|price|city|department|ministry|government|"
+    r"university|bank|house)\b",
     re.I,
 )
-_AND = re.compile(r"\s*[,;&]\s*|\s(?:and|und|et|y|e|en|no|ne)\s")
+_AND = re.compile(r"\s?[,;&]\s?(?:(?:and|und|et|y|e|en|no|ne)\s)?|\s(?:and|und|et|y|e|en|no|ne)\s")
 
 
 def printed_day(blocks: Sequence[Block], title: str, captured: str = "") -> str:
@@ -111,7 +128,7 @@ def printed_day(blocks: Sequence[Block], title: str, captured: str = "") -> str:
     for found in (
         [day for day, said in near if said],
         [day for day, _ in near],
-        [day for day, said in _told(block.text for block in blocks[:MOST_LINES]) if said],
+        [day for day, said in _told(_anywhere(blocks[:MOST_LINES])) if said],
     ):
         if found:
             return found[0] if len(set(found)) == 1 else ""
@@ -120,36 +137,62 @@ def printed_day(blocks: Sequence[Block], title: str, captured: str = "") -> str:
 
 def printed_authors(blocks: Sequence[Block], title: str) -> list[str]:
     """The names of the first line that says whose the text is."""
-    for line in _near(blocks, title):
-        for part in _MARKS.split(line):
-            if names := _names(part):
+    for block in _near(blocks, title):
+        parts = _MARKS.split(block.text) if len(block.text) <= MOST_LETTERS else []
+        for part in parts:
+            if names := _names(part.strip()):
                 return names
     return []
 
 
-def _near(blocks: Sequence[Block], title: str, captured: str = "") -> Iterator[str]:
+def _anywhere(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Lines of a page that may say when its text was published: none under a heading, as teasers are, no entry of a
+    list, as books are, and none that speaks as answers do."""
+    for before, block in pairwise((_TITLE, *blocks)):
+        may = before.kind != "heading" and block.kind in ("short", "nav")
+        if may and not _OF_ANSWERS.search(block.text[:MOST_LETTERS]):
+            yield block
+
+
+def _near(blocks: Sequence[Block], title: str, captured: str = "") -> Iterator[Block]:
     """The lines around the title, an empty one in its place."""
     named = _letters(title[:_LONGEST_TITLE])
-    headings = (place for place, block in enumerate(blocks) if block.kind == "heading" and _is_of(block.text, named))
+    lines = enumerate(blocks[:MOST_LINES])
+    headings = (place for place, block in lines if block.kind == "heading" and _is_of(block.text, named))
     for place in islice(headings, _MOST_TITLES):
-        yield from _before(blocks[max(0, place - _MOST_BEFORE) : place], captured)
-        yield ""
-        for behind, block in enumerate(blocks[place + 1 : place + 1 + _MOST_BEHIND]):
-            if len(block.text) > MOST_LETTERS:
-                yield from _MARKS.split(block.text[:_MOST_BESIDE], 1)[:-1]  # "12 May 2023 – It has rained …"
-                break
-            yield block.text
-            if block.kind == "heading" and behind:  # the first one may be the rest of the title
-                break
+        before = _before(blocks[max(0, place - _MOST_BEFORE) : place], named)
+        yield from (block for block in before if not _is_today(block, captured))
+        yield _TITLE
+        yield from _behind(blocks[place + 1 : place + 1 + _MOST_BEHIND])
 
 
-def _before(blocks: Sequence[Block], captured: str) -> list[str]:
-    """Lines before a title: none where they are another heading's."""
-    headed = any(block.kind == "heading" and not _ANY_YEAR.search(block.text) for block in blocks)
-    return [] if headed else [block.text for block in blocks if not _is_today(block.text, captured)]
+def _before(blocks: Sequence[Block], named: str) -> Iterator[Block]:
+    """Lines before a title: none where they are another heading's, none under the title of something else."""
+    if any(block.kind == "heading" and not _ANY_YEAR.search(block.text) for block in blocks):
+        return
+    for block in blocks:
+        is_title = _is_sentence(block.text) or (" " in block.text and _is_label(block))
+        if is_title and not _is_of(block.text, named):
+            return
+        yield block
 
 
-def _is_today(line: str, captured: str) -> bool:
+def _behind(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Lines behind a title, up to one of something else; of paragraphs the days that they begin with."""
+    in_text = False
+    for behind, block in enumerate(blocks):
+        if len(block.text) > MOST_LETTERS:
+            in_text = True
+            yield from (Block(part, "main") for part in _MARKS.split(block.text[:_MOST_BESIDE], 1)[:-1])
+        elif block.kind == "links" and _is_sentence(block.text):
+            return
+        elif not in_text:
+            yield block
+        if block.kind == "heading" and behind:  # the first one may be the rest of the title
+            return
+
+
+def _is_today(line: Block, captured: str) -> bool:
     """Is it the day of the capture, as the heads of many sites have it?"""
     return bool(captured) and any(not said and days_apart(day, captured) <= 1 for day, said in _told([line]))
 
@@ -166,24 +209,56 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _told(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+def _told(lines: Iterable[Block]) -> Iterator[tuple[str, bool]]:
     """The days of lines, and whether it is said of each that the text was published then."""
-    label = ""
-    for line in lines:
-        if len(line) > MOST_LETTERS or not _ANY_YEAR.search(line) or _PERIOD.search(line):
-            label = line[:MOST_LETTERS]
-            continue
-        for part in _MARKS.split(line):
-            if _ANY_YEAR.search(part) and (told := _day_of(part)) is not None:
-                day, said = told
-                if said or not _is_of_another(label):
-                    yield day, said
-            label = part
+    before = _TITLE
+    for block in lines:
+        line = block.text
+        if len(line) <= MOST_LETTERS and _ANY_YEAR.search(line) and not _PERIOD.search(line):
+            parts = _MARKS.split(line)
+            for place, part in enumerate(parts):
+                if _ANY_YEAR.search(part) and (told := _day_of(part)) is not None:
+                    day, said = told
+                    if said or not (any(map(_is_sentence, parts)) or _is_of_another(parts[:place], before)):
+                        yield day, said
+        before = block
 
 
-def _is_of_another(label: str) -> bool:
-    """Does what stands before a date say that it is that of a change, or of something that it names?"""
-    return _CHANGED.search(label) is not None or (label.endswith(":") and bool(_others(label)))
+def _is_sentence(text: str) -> bool:
+    """Is it more than a label or a name, as titles of other texts are?"""
+    text = text[:MOST_LETTERS]
+    if len(_WORDS.findall(text)) <= _MOST_OF_LABEL:
+        return False
+    return not any(sign.search(text) for sign in (_BY, _ANY_YEAR, _MARKS))
+
+
+def _is_label(block: Block) -> bool:
+    """Does a line name what stands under it ("Closing date", "Wazalwa")? Names of people do not, and what is of the
+    text (its section) mostly is a link."""
+    text = block.text[:MOST_LETTERS]
+    words = _WORDS.findall(text)
+    if block.kind not in ("short", "list") or len(words) > _MOST_OF_LABEL or not _others(text) or text.endswith(","):
+        return False
+    if (len(words) > 1 and all(map(_is_capital, words))) or ":" in _TIME.sub("", text).strip()[:-1]:
+        return False
+    return not any(sign.search(text) for sign in (_BY, _ANY_YEAR, _MARKS, _OF_TEXTS))
+
+
+def _is_of_another(beside: Sequence[str], before: Block) -> bool:
+    """Does what stands before a date say that it is that of something else? `beside`: in its line; `before`: the line
+    before."""
+    if beside:
+        return _names_a_date(beside[-1])
+    return before.kind == "heading" or _is_label(before) or _names_a_date(before.text[:MOST_LETTERS])
+
+
+def _names_a_date(label: str) -> bool:
+    """Does it say that a date is that of a change, or of something that it names?"""
+    if _CHANGED.search(label) is not None:
+        return True
+    words = [word.lower() for word in _WORDS.findall(label)]
+    names = len(words) <= _MOST_OF_LABEL and (_OF_ELSE.search(label) is not None or not _DATE_WORDS.isdisjoint(words))
+    return bool(_others(label)) and (names or label.endswith(":"))
 
 
 def _day_of(part: str) -> tuple[str, bool] | None:
@@ -242,18 +317,25 @@ def _day(match: re.Match[str]) -> str:
 
 
 def _names(part: str) -> list[str]:
-    by = _BY.match(part.strip())
-    if by is None or len(part) > MOST_LETTERS:
-        return []
-    rest = part.strip()[by.end() :]
+    by = _BY.match(part)
+    if by is None or by[0].lower().startswith("published"):
+        return []  # who publishes a text need not have written it
+    rest = part[by.end() :]
     dates = [match.start() for form in _DATES for match in form.finditer(rest)]
     rest = rest[: min(dates, default=len(rest))]
     names = []
     for name in _AND.split(rest):
         found = _PERSON.match(name.strip())
-        if found is None or _NO_PERSON.search(name):
+        if found is None or _NO_PERSON.search(name) or _is_of_date(found[0]):
             break
         if _others(name.strip()[found.end() :]):
             return []
         names.append(found[0])
-    return names
+    commas_alone = all(sign[0].strip() in (",", ";") for sign in _AND.finditer(rest))
+    return names if len(names) < 2 or not commas_alone else []  # "By Thandi Dlamini, Cape Town"
+
+
+def _is_of_date(name: str) -> bool:
+    """Does it begin with a month or weekday ("Ka Labone …", on Thursday)?"""
+    first = name.split()[0]
+    return month_of(first) > 0 or not _others(first)

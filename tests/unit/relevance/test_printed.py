@@ -82,6 +82,32 @@ def test_day_above_the_text(line: str) -> None:
         ["$ 12 May 2023"],  # of something else
         ["$ Published on 12 May 2023", "$ Published on 13 June 2023"],
         ["12 May 2023" + " ." * MOST_LETTERS],
+        ["Closing date", "12 May 2023"],
+        ["Usuku lokuvala", "12 Meyi 2023"],
+        ["Wazalwa", "12 Meyi 1992"],
+        ["Sluitingsdatum", "12 Mei 2023"],
+        ["Kick-off: 15:00", "12 May 2023"],
+        ["Release Date", "12 May 2023"],  # as names of people are written
+        ["Date Of Judgment", "12 May 2023"],
+        ["Last Reviewed", "12 May 2023"],
+        ["12 Meyi 2023 Yini?"],
+        ["Usuku lokugcina lokufaka izicelo", "12 Meyi 2023"],
+        ["Last Day To Apply | 12 May 2023"],
+        ["Closing Date | 12 May 2023"],
+        ["File photo | 12 May 2023"],
+        ["Released: 12 May 2023"],
+        ["Laas Opgedateer", "12 Mei 2023"],
+        ["<table><tr><th>Born</th><td>12 May 1992</td></tr></table>"],
+        ["12 May 1994 – Nelson Mandela is sworn in"],
+        ["Another story is told here | 12 May 2023"],
+        ["<a href=/x>Another story is told here</a>", "12 May 2023"],
+        ["^ Another story", "^ 12 May 2023"],
+        ["^ Another story is told here", "^ 12 May 2023"],
+        ["^ <a href=/x>Another story is told here</a>", "^ 12 May 2023"],
+        ["<h2>Enye indaba</h2>", "12 May 2023"],
+        ["$ Posted on 12 May 2023"],  # by somebody who answers
+        ["$ <h3>Enye indaba</h3>", "$ Published on 12 May 2023"],
+        ["$ <ul><li>Incwadi: Published 12 May 2003</li></ul>"],
     ],
 )
 def test_no_day_rather_than_a_wrong_one(lines: list[str]) -> None:
@@ -108,10 +134,37 @@ def test_the_readers_day_in_the_head_of_a_site_is_not_the_articles() -> None:
     assert said("^ 12 May 2023", captured="").published == "2023-05-12"
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Thandi Dlamini",
+        "PTI, Pretoria,",
+        "By THANDI dlamini",
+        "Umbhali: www.a.example",
+        "Media statement",
+        "Umfula wonke nemigwaqo kuvaliwe namuhla",
+        "THE LAST DAY OF IT",
+        "<a href=/ezemidlalo>Ezemidlalo</a>",
+        "2 min read",
+        "Emakhaya | Ezemidlalo",
+    ],
+)
+def test_a_day_under_what_is_no_label(before: str) -> None:
+    assert said(before, "12 May 2023").published == "2023-05-12"
+
+
+def test_the_way_to_a_page_is_no_title_of_another() -> None:
+    way = f"^ <a href=/x>Ikhaya</a> > <a href=/y>Izindaba zonke zakithi</a> > {TITLE}"
+    assert said(way, "^ 12 May 2023").published == "2023-05-12"
+    assert said(f"^ {TITLE}", "^ <a href=/x>Ikhaya</a>", "^ 12 May 2023").published == "2023-05-12"
+    assert said("Ikhaya > Izindaba > 12 May 2023").published == "2023-05-12"
+
+
 @pytest.mark.parametrize("mark", ["–", "--", "|"])
 def test_a_paragraph_that_begins_with_its_day(mark: str) -> None:
     assert said(f"<p>12 May 2023 {mark} {TEXT}</p>").published == "2023-05-12"
     assert said(f"<p>12 May 2023 was a Friday {mark} {TEXT}</p>").published == ""
+    assert said(f"<p>27 April 1994 {mark} {TEXT}</p><p>10 May 1994 {mark} {TEXT}</p>").published == ""  # a history
 
 
 def test_what_is_said_to_be_the_publication_goes_before_a_mere_date() -> None:
@@ -147,10 +200,29 @@ def test_start_pages_and_lists_have_none() -> None:
         ("By signing up you agree", ""),
         ("By Umphakathi News", ""),
         ("By Thandi Dlamini who was there when it rained", ""),
+        ("By Thandi Dlamini, Sipho Zulu and Piet Retief", "Thandi Dlamini; Sipho Zulu; Piet Retief"),
+        ("By Thandi Dlamini, Sipho Zulu, and Piet Retief", "Thandi Dlamini; Sipho Zulu; Piet Retief"),
+        ("By Thandi Dlamini & Sipho Zulu", "Thandi Dlamini; Sipho Zulu"),
+        ("By Thandi Dlamini, Cape Town", ""),
+        ("By Sipho Zulu For The Star", ""),
+        ("By Most Recent", ""),
+        ("By City Of Johannesburg", ""),
+        ("Published by Penguin Random House", ""),
+        ("Published by Thandi Dlamini", ""),
+        ("Ka Lerato Mokoena", "Lerato Mokoena"),
+        ("Ka Labone La Bobedi", ""),
+        ("Nga Mudyaxihi Lowu", ""),
+        ("^ By Thandi Dlamini", "Thandi Dlamini"),
     ],
 )
 def test_author_above_the_text(line: str, author: str) -> None:
     assert said(line).author == author
+
+
+def test_authors_of_teasers_are_not_the_pages() -> None:
+    assert said("^ Another story", "^ By Thandi Dlamini").author == ""
+    assert said("<a href=/x>Another story is told here</a>", "By Thandi Dlamini").author == ""
+    assert said(f"^ By Thandi Dlamini | {TEXT}").author == ""
 
 
 def test_day_in_an_address_with_the_name_of_the_month() -> None:
@@ -184,6 +256,20 @@ def test_months(name: str, month: int) -> None:
 def test_so_many_lines_are_looked_at(before: int, told: str) -> None:
     lines = [Block("x", "short")] * before
     assert printed_day([*lines, Block("Published on 12 May 2023", "short")], TITLE) == told
+
+
+@pytest.mark.parametrize(("before", "told"), [(MOST_LINES - 1, "2023-05-12"), (MOST_LINES, "")])
+def test_in_so_many_lines_the_title_is_looked_for(before: int, told: str) -> None:
+    lines = [*[Block("x", "short")] * before, Block(TITLE, "heading"), Block("12 May 2023", "short")]
+    assert printed_day(lines, TITLE) == told
+
+
+@pytest.mark.parametrize(("heading", "told"), [("Umfula uchich", "2023-05-12"), ("Umfula uchic", "")])
+def test_so_long_a_part_of_a_title_is_it(heading: str, told: str) -> None:
+    day = Block("12 May 2023", "short")
+    assert printed_day([Block(heading, "heading"), day], TITLE) == told
+    assert printed_day([Block(TITLE, "heading"), day], heading) == told
+    assert printed_day([Block(heading, "heading"), day], heading) == "2023-05-12"
 
 
 @pytest.mark.parametrize(("letters", "told"), [(MOST_LETTERS, "2023-05-12"), (MOST_LETTERS + 1, "")])
