@@ -15,7 +15,10 @@ from archive.index.cdxj import index_file, instant, timestamp
 from archive.messages.fields import record
 from archive.writing.earlier import Earlier, indexes_of
 from corpus.cli import main
+from corpus.document import Document
 from corpus.extraction import Extraction
+from corpus.records import Captured
+from corpus.repeats import Again
 from tests.web.pdf import Piece, document
 
 APRIL, MAY = datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
@@ -85,6 +88,22 @@ def test_a_month_as_it_was(months: tuple[Path, Path], tmp_path: Path, processes:
     assert len(set(ids)) == len(ids)
     assert not set(ids) & {row["id"] for row in before}
     assert {row["url"]: row.get("published_from") for row in whole}[url(3)] == "feed"
+
+
+@pytest.mark.parametrize(
+    ("source", "fed", "told"),
+    [
+        ("", "2026-03-30", ("2026-03-29", "")),
+        ("printed", "2026-03-30", ("2026-03-30", "feed")),
+        ("feed", "2026-03-30", ("2026-03-30", "feed")),
+        ("printed", "", ("2026-03-29", "printed")),
+        ("feed", "", ("2026-03-29", "feed")),
+    ],
+)
+def test_a_feed_of_the_month_goes_before_what_a_page_prints(source: str, fed: str, told: tuple[str, str]) -> None:
+    before = Document("one", url(1), date="2026-04-01T00:00:00Z", published="2026-03-29", published_from=source)
+    again = Again(Captured("two", url(1), "2026-05-01T00:00:00Z", "may:0+0"), 1, "", fed).document(before)
+    assert (again.id, again.published, again.published_from) == ("two", *told)
 
 
 def test_what_was_referred_to_is_counted(

@@ -130,6 +130,7 @@ def test_the_readers_day_in_the_head_of_a_site_is_not_the_articles() -> None:
         assert said(f"^ {today}").published == ""
         assert said(f"^ {today}", "12 May 2023").published == "2023-05-12"
     assert said("1 July 2024").published == "2024-07-01"
+    assert said("^ 29 June 2024").published == "2024-06-29"
     assert said("^ Published on 1 July 2024").published == "2024-07-01"
     assert said("^ 12 May 2023", captured="").published == "2023-05-12"
 
@@ -165,6 +166,26 @@ def test_a_paragraph_that_begins_with_its_day(mark: str) -> None:
     assert said(f"<p>12 May 2023 {mark} {TEXT}</p>").published == "2023-05-12"
     assert said(f"<p>12 May 2023 was a Friday {mark} {TEXT}</p>").published == ""
     assert said(f"<p>27 April 1994 {mark} {TEXT}</p><p>10 May 1994 {mark} {TEXT}</p>").published == ""  # a history
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("13/5/2023", "2023-05-13"),
+        ("5/13/2023", "2023-05-13"),
+        ("12/12/2023", "2023-12-12"),
+        ("5/6/2023", ""),
+        ("5.6.2023", "2023-06-05"),
+        ("13.13.2023", ""),
+    ],
+)
+def test_days_in_digits(line: str, day: str) -> None:
+    assert said(line).published == day
+
+
+@pytest.mark.parametrize(("between", "told"), [(5, "2023-05-12"), (6, "")])
+def test_so_far_behind_a_title_a_day_stands(between: int, told: str) -> None:
+    assert said(*["<a href=/x>Ezemidlalo</a>"] * between, "12 May 2023").published == told
 
 
 def test_what_is_said_to_be_the_publication_goes_before_a_mere_date() -> None:
