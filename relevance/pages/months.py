@@ -2,8 +2,9 @@
 
 Source: Unicode CLDR's wide and short names; of the languages of South Africa also those that Vuk'uzenzele writes, the
 government's newspaper. Differs: names that are of one month here and of another there are left out (hlakola, phupu and
-mopitlo are February, July and March in Sesotho and Setswana, March, June and May in Sepedi), or stand with the prefix
-that tells them apart (iNhlaba is June in siSwati, uNhlaba May in isiZulu).
+mopitlo are February, July and March in Sesotho and Setswana, March, June and May in Sepedi; listopada is November in
+Polish, October in Croatian), or stand with the prefix that tells them apart (iNhlaba is June in siSwati, uNhlaba May in
+isiZulu).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ _NAMES = (
     diphalana oktobere diphalane nhlangula tshimedzi
     """,
     """
-    november nov novembre noviembre novembro listopada listopad novembra
+    november nov novembre noviembre novembro listopadu novembra
     novemba lwezi nkanga usinyikhaba sinyikhaba lweti
     pudungwana pulungwana dibatsela nofemere ngwanatsele ngwanaatsele hukuri ḽara lara
     """,

@@ -29,7 +29,6 @@ from relevance.pages.instants import days_apart, instant, is_after
 from relevance.pages.licences import LICENCES, said_of_the_page
 from relevance.pages.linked_data import LinkedData, plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_microdata, read_times
-from relevance.pages.months import month_of
 from relevance.pages.printed import printed_authors, printed_day
 from relevance.pages.titles import own_title
 
@@ -320,7 +319,7 @@ def date_in(url: str) -> str:
     if match is None:
         return ""
     year, month, day = match.group("year", "month", "day")
-    return instant(f"{year}-{month if month.isdigit() else month_of(month)}-{day}")
+    return instant(f"{year}-{month}-{day}" if month.isdigit() else f"{day} {month.title()} {year}")
 
 
 def _agreeing(days: list[str]) -> list[str]:

@@ -249,6 +249,7 @@ def test_authors_of_teasers_are_not_the_pages() -> None:
 def test_day_in_an_address_with_the_name_of_the_month() -> None:
     assert date_in("https://a.example/2023/may/12/umfula") == "2023-05-12"
     assert date_in("https://a.example/2023/abc/12/umfula") == ""
+    assert date_in("https://a.example/2023/mag/12/umfula") == ""  # the twelfth magazine, or in Italian of May?
 
 
 @pytest.mark.parametrize(
@@ -265,6 +266,8 @@ def test_day_in_an_address_with_the_name_of_the_month() -> None:
         ("N’wendzamhala", 12),
         ("Sept.", 9),
         ("hlakola", 0),
+        ("listopada", 0),
+        ("listopadu", 11),
         ("", 0),
         ("ku", 0),
     ],
