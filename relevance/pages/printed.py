@@ -24,6 +24,7 @@ from itertools import chain, islice, pairwise
 from relevance.pages.blocks import Block
 from relevance.pages.instants import FIRST_YEAR, days_apart
 from relevance.pages.months import month_of
+from relevance.pages.titles import letters_of
 
 MOST_LETTERS = 130
 _MOST_BEFORE = 3
@@ -88,7 +89,7 @@ _PERIOD = re.compile(
 """From one day to another ("12 - 14 May"), or one hour."""
 _CHANGED = re.compile(
     r"updat|modif|chang|revis|edited|aktuali|änder|stand\b|actuali|atuali|aggiorn|mis à jour|bijgewerk|bygewerk|gewysig"
-    r"|opgedateer|buyekez|hlaziy|shintsh|lungis",
+    r"|opgedateer|buyekez|hlaziy|shintsh",
     re.I,
 )
 _OF_ELSE = re.compile(
@@ -96,6 +97,7 @@ _OF_ELSE = re.compile(
     r"released|release date|reviewed|checked|photo\w*|picture|image|foto|sluit\w*|gebore)\b",
     re.I,
 )
+"""What a short label has that names a date of something else, also where each of its words is a capital."""
 _DATE_WORDS = frozenset(["date", "datum", "data", "fecha", "usuku", "umhla", "letsatsi", "letšatši", "siku"])
 _OF_TEXTS = re.compile(r"\b(?:press|media|news|statement|opinion)\b", re.I)
 """What stands above the day of a text as its kind."""
@@ -156,7 +158,7 @@ def _anywhere(blocks: Sequence[Block]) -> Iterator[Block]:
 
 def _near(blocks: Sequence[Block], title: str, captured: str = "") -> Iterator[Block]:
     """The lines around the title, an empty one in its place."""
-    named = _letters(title[:_LONGEST_TITLE])
+    named = letters_of(title[:_LONGEST_TITLE])
     lines = enumerate(blocks[:MOST_LINES])
     headings = (place for place, block in lines if block.kind == "heading" and _is_of(block.text, named))
     for place in islice(headings, _MOST_TITLES):
@@ -199,14 +201,10 @@ def _is_today(line: Block, captured: str) -> bool:
 
 def _is_of(heading: str, title: str) -> bool:
     """Is it this title (as letters), or one a part of the other?"""
-    letters = _letters(heading) if len(heading) <= _LONGEST_TITLE else ""
+    letters = letters_of(heading) if len(heading) <= _LONGEST_TITLE else ""
     if len(letters) < _LEAST_TITLE or len(title) < _LEAST_TITLE:
         return bool(letters) and letters == title
     return letters in title or title in letters
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _told(lines: Iterable[Block]) -> Iterator[tuple[str, bool]]:

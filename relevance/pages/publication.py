@@ -30,7 +30,7 @@ from relevance.pages.licences import LICENCES, said_of_the_page
 from relevance.pages.linked_data import LinkedData, plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_microdata, read_times
 from relevance.pages.printed import printed_authors, printed_day
-from relevance.pages.titles import own_title
+from relevance.pages.titles import letters_of, own_title
 
 MOST_LETTERS = 300
 """Of a value: what is longer is no name and no address of a licence."""
@@ -301,7 +301,7 @@ def _day_of(captured: str) -> str:
 
 def _own(site: str, url: str) -> frozenset[str]:
     """The letters of the names of a site and of its host."""
-    return frozenset(map(_letters, (site, *_hosts(url))))
+    return frozenset(map(letters_of, (site, *_hosts(url))))
 
 
 def is_start_or_list(url: str) -> bool:
@@ -368,10 +368,6 @@ def _hosts(url: str) -> tuple[str, str]:
     return host, max(host.split(".")[:-1], key=len, default="")
 
 
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
-
-
 def _people(names: Sequence[str], own: frozenset[str] = frozenset()) -> str:
     """Names, each once; without addresses, accounts that are nobody's, and those of the site itself (`own`: letters of
     its names)."""
@@ -379,7 +375,7 @@ def _people(names: Sequence[str], own: frozenset[str] = frozenset()) -> str:
     for name in map(clean, names[:MOST_LOOKED_AT]):
         name = _BY.sub("", name, count=1) if _BY.match(name) else name
         name = name.strip(" ,;|-–·")
-        letters = _letters(name)
+        letters = letters_of(name)
         if letters and letters not in own | _NOBODY and not letters.isdigit() and not _ADDRESS.search(name):
             found.setdefault(name.casefold(), name)
     people = "; ".join(found.values())

@@ -30,15 +30,15 @@ def own_title(
     some of which may be the site's name; `sites`: names of the site, as far as known; `lesser`: headings of other
     levels: where the rest of the title is one of them, that of the first level may be a site's name all the same."""
     names, heads, owners = _lines(named), _lines(headings), _lines(sites)
-    low, own = title.lower(), set(map(_letters, owners))
-    if not title or _letters(title) in own:
+    low, own = title.lower(), set(map(letters_of, owners))
+    if not title or letters_of(title) in own:
         alone = heads if len(heads) == 1 or not title else []  # several may be of several texts
-        told = (text for text in chain(names, alone) if _letters(text) not in own)
+        told = (text for text in chain(names, alone) if letters_of(text) not in own)
         return next(told, title or next(chain(names, heads), ""))
     if len(low) != len(title) or len(title) > LONGEST:
         return title
     for name in map(str.lower, names):
-        if len(name) >= LEAST and _letters(name) not in own:
+        if len(name) >= LEAST and letters_of(name) not in own:
             if _is_before(low, name):
                 return title[: len(name)]
             if _end(low, name):
@@ -46,9 +46,9 @@ def own_title(
     for head in map(str.lower, heads):
         if head == low:
             return title
-        if len(head) >= LEAST and _letters(head) not in own and _is_before(low, head):
-            rest = _letters(low[len(head) :])
-            return title if rest not in own and rest in map(_letters, lesser) else title[: len(head)]
+        if len(head) >= LEAST and letters_of(head) not in own and _is_before(low, head):
+            rest = letters_of(low[len(head) :])
+            return title if rest not in own and rest in map(letters_of, lesser) else title[: len(head)]
     for owner in map(str.lower, owners):
         if start := _start(low, owner):
             return title[start:]
@@ -93,5 +93,6 @@ def _has_mark(between: str) -> bool:
     return any(map(_MARKS.__contains__, between)) or (" " in between and any(map(_SPACED.__contains__, between)))
 
 
-def _letters(text: str) -> str:
+def letters_of(text: str) -> str:
+    """Its letters and digits, in lower case: titles and names are the same however they are set."""
     return "".join(filter(str.isalnum, text.casefold()))
