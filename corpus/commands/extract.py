@@ -34,8 +34,8 @@ EPILOG = """examples:
   zcat crawl.warc.gz | python -m corpus extract - -o - --format text
 
 Of each document JSON lines and vertical text (<doc ...>) also have what its page says of its publication: published
-(ISO 8601; published_from, too, where only a feed or the printed page says it), author, site, licence; docs/corpus.md says
-where from.
+(ISO 8601; published_from, too, where only a feed or the printed page says it), author, site, licence; docs/corpus.md
+says where from.
 
 Paragraphs and documents that were there before are dropped (the first stays), as are paragraphs in other languages when
 --language is given. Why something was left out is counted and told at the end, with --json as one JSON object.

@@ -105,6 +105,7 @@ def test_day_above_the_text(line: str) -> None:
         ["^ Another story is told here", "^ 12 May 2023"],
         ["^ <a href=/x>Another story is told here</a>", "^ 12 May 2023"],
         ["<h2>Enye indaba</h2>", "12 May 2023"],
+        ["<a href=/x>Ikhaya</a>", "<h2>Okunye</h2>", "<a href=/y>Emakhaya</a>", "12 May 2023"],
         ["$ Posted on 12 May 2023"],  # by somebody who answers
         ["$ <h3>Enye indaba</h3>", "$ Published on 12 May 2023"],
         ["$ <ul><li>Incwadi: Published 12 May 2003</li></ul>"],
