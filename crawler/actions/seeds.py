@@ -13,15 +13,15 @@ from scrapy import Spider
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from archive.terminal import escape_what_does_not_fit, printable
+from archive.terminal import printable
 from crawler.addon import Ulwembu
+from crawler.console.crawl_state import Action
 from crawler.console.polite_client import BlockingFetch
-from crawler.console.terminal import INTERRUPTED, aside, clock, hear_interrupts, reader_may_leave, told
+from crawler.console.terminal import aside, clock
 from crawler.errors import PreflightError
 from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
 from crawler.spiderloader import seeds_folder
-from crawler.state.redis_link import RedisUnreachableError
 from crawler.work.opening import host_policies
 from relevance import read_page
 from relevance.errors import ModelError, PolicyError, RelevanceError
@@ -38,16 +38,15 @@ from seeds.survey.sitemap_walk import walk_site
 _GOOD = ("alive", "moved")
 
 
-class Seeds:
+class Seeds(Action):
     """See the module; `usage` is what is said to words that are none of its own."""
 
     def __init__(self, settings: Settings, usage: str) -> None:
-        self.settings = settings
+        super().__init__(settings, "seeds")
         self._usage = usage
         self._before: BlockingFetch | None = None
 
-    def perform(self, args: list[str], opts: argparse.Namespace) -> int:
-        """Do it; the exit status. UsageError."""
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
         actions: dict[str, Callable[[Sequence[str], argparse.Namespace], bool]] = {
             "check": self._check,
             "discover": self._discover,
@@ -57,22 +56,13 @@ class Seeds:
         }
         if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
             raise UsageError(f"one of these is wanted: {self._usage}")
-        good = True
-        hear_interrupts()
-        escape_what_does_not_fit()
-        try:
-            with reader_may_leave():
-                good = actions[args[0]](args[1:], opts)
-        except (SeedsError, PreflightError, RedisUnreachableError, ModelError) as error:
-            aside(error)
-            good = False
-        except OSError as error:
-            aside(told(error))
-            good = False
-        except KeyboardInterrupt:
-            aside("scrapy seeds: interrupted")
-            return INTERRUPTED
-        return 0 if good else 1
+        if not actions[args[0]](args[1:], opts):
+            self.exitcode = 1
+
+    def fault(self, what: object) -> None:
+        """Without the command's name: a seed file's faults begin with file and line."""
+        aside(what)
+        self.exitcode = 1
 
     def _check(self, names: Sequence[str], opts: argparse.Namespace) -> bool:
         good = True
@@ -236,8 +226,11 @@ def _polite(settings: Settings, crawl: Crawl | None = None, before: BlockingFetc
 
 def _language(settings: Settings, crawl: Crawl | None) -> check.Language:
     """Names a page's language as the crawl does: by its model, with a lean to the language that it looks for.
-    ModelError when the model cannot be used."""
-    identifier = Identifier(model_of(settings, crawl) or shipped(), wanted=crawl.language if crawl else None)
+    PreflightError when the model cannot be used."""
+    try:
+        identifier = Identifier(model_of(settings, crawl) or shipped(), wanted=crawl.language if crawl else None)
+    except ModelError as error:
+        raise PreflightError(str(error)) from error
 
     def language(body: bytes, url: str, content_type: str) -> str:
         try:

@@ -76,7 +76,8 @@ class CrawlState:
 
 
 class Action(ABC):
-    """Base of what commands do with one crawl's shared state; `settings`: the project's and the command line's."""
+    """Base of what commands do with a crawl, with its shared state or without; `settings`: the project's and the
+    command line's."""
 
     def __init__(self, settings: Settings, command: str) -> None:
         self.settings = settings
@@ -93,16 +94,13 @@ class Action(ABC):
             with reader_may_leave():
                 self.work(args, opts)
         except (PreflightError, SeedsError, RedisUnreachableError, FrontierError, SieveError) as error:
-            self.note(error)
-            self.exitcode = 1
+            self.fault(error)
         except OSError as error:
-            self.note(told(error))
-            self.exitcode = 1
+            self.fault(told(error))
         except redis.ResponseError as error:
             if not (cause := forbidden(error)):
                 raise
-            self.note(cause)
-            self.exitcode = 1
+            self.fault(cause)
         except KeyboardInterrupt:
             self.note("interrupted")
             self.exitcode = INTERRUPTED
@@ -111,6 +109,11 @@ class Action(ABC):
     @abstractmethod
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """What the command does; its errors become one line."""
+
+    def fault(self, what: object) -> None:
+        """A line about what is wrong, by which the command ends with 1."""
+        self.note(what)
+        self.exitcode = 1
 
     @contextlib.contextmanager
     def state(self, opts: argparse.Namespace, *, anew: bool = False) -> Iterator[CrawlState]:
