@@ -120,17 +120,7 @@ def _train(given: argparse.Namespace) -> int:
     if given.min_count is not None:
         description = replace(description, settings=replace(description.settings, min_count=given.min_count))
     out = given.output or given.description.with_suffix(".model")
-    if (given.dev or given.leave_out or given.parts) and not given.card:
-        raise RelevanceError("--dev, --leave-out and --parts say what the card is to tell: name it with --card")
-    _check_sources(given.data, [*given.dev, *given.leave_out])
-    texts = [training.text_files(given.data / source.name) for source in description.sources]
-    files = [file for languages in texts for some in languages.values() for file in some]
-    for target in filter(None, (out, given.card)):
-        expect_target(target, [given.description, *files])
-    if given.card and given.card != STDOUT and given.card.resolve() == out.resolve():
-        raise RelevanceError(f"{out}: is both model and card")
-    if given.card and (out == STDOUT or (out.exists() and not out.is_file())):
-        raise RelevanceError(f"{out}: is no file, and the card tells how good the model in it is")
+    _check_training(given, description, out)
     try:
         corpus = training.read_corpus(given.data, description.sources)
     except TrainingError as error:
@@ -145,17 +135,40 @@ def _train(given: argparse.Namespace) -> int:
         data = make_to_size(description, corpus, out, given.max_bytes or description.settings.max_bytes)
         write(out, data)
         if given.card:
-            said = evaluation.Said(corpus, description.classes)
-            measured = _measured(evaluation.deciding(load(out)), given.data, given.dev, _names(out), said)
-            left_out = held_out.leave_one_out(description, given.data, given.leave_out)
-            measured |= {f"{source}, trained without it": kinds for source, kinds in left_out.items()}
-            if given.parts:
-                by_parts = held_out.by_parts(description, given.data, given.parts)
-                measured |= {f"{s}, trained without one part in {given.parts}": each for s, each in by_parts.items()}
+            measured = _measured_for_card(given, description, corpus, out)
             written = card(storage.header_of(out), len(data), measured, training_command(given))
             write(given.card, written.encode())
     tell(f"{out}: {len(data):,} bytes", out, given.card)
     return GOOD
+
+
+def _check_training(given: argparse.Namespace, description: training.Description, out: Path) -> None:
+    """Before work that takes minutes: what is asked for goes together, the sources are there, and what is to be
+    written can be."""
+    if (given.dev or given.leave_out or given.parts) and not given.card:
+        raise RelevanceError("--dev, --leave-out and --parts say what the card is to tell: name it with --card")
+    _check_sources(given.data, [*given.dev, *given.leave_out])
+    texts = [training.text_files(given.data / source.name) for source in description.sources]
+    files = [file for languages in texts for some in languages.values() for file in some]
+    for target in filter(None, (out, given.card)):
+        expect_target(target, [given.description, *files])
+    if given.card and given.card != STDOUT and given.card.resolve() == out.resolve():
+        raise RelevanceError(f"{out}: is both model and card")
+    if given.card and (out == STDOUT or (out.exists() and not out.is_file())):
+        raise RelevanceError(f"{out}: is no file, and the card tells how good the model in it is")
+
+
+def _measured_for_card(
+    given: argparse.Namespace, description: training.Description, corpus: training.Corpus, out: Path
+) -> Measured:
+    said = evaluation.Said(corpus, description.classes)
+    measured = _measured(evaluation.deciding(load(out)), given.data, given.dev, _names(out), said)
+    left_out = held_out.leave_one_out(description, given.data, given.leave_out)
+    measured |= {f"{source}, trained without it": kinds for source, kinds in left_out.items()}
+    if given.parts:
+        by_parts = held_out.by_parts(description, given.data, given.parts)
+        measured |= {f"{s}, trained without one part in {given.parts}": each for s, each in by_parts.items()}
+    return measured
 
 
 def _adapt(given: argparse.Namespace) -> int:
