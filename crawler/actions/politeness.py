@@ -73,9 +73,7 @@ class Politeness(Action):
         else:
             self._tables(proofs, hosts)
             if proofs["archive"].gaps and not _asked(opts):
-                more = "; a crawl that was given others with -s needs them here, too" if named else ""
-                more = ", as its files say they were written with" if archive.least else more
-                self.show(f"The archive was held against {_against(archive)}{more}")
+                self.show(_against(archive, by_name=bool(named)))
         if hosts and not any(proof.fetches for proof in proofs.values()):
             self.note(
                 f"no request to {' or '.join(hosts)}; a host is named as `scrapy frontier hosts` does, with its port"
@@ -83,8 +81,7 @@ class Politeness(Action):
 
     def _damaged(self, damage: Damage) -> None:
         """What is missing there proves nothing."""
-        self.note(f"damage: {damage}")
-        self.exitcode = 1
+        self.fault(f"damage: {damage}")
 
     def _of_files(self, files: list[Path], opts: argparse.Namespace) -> _Archive:
         """Of files nobody needs to have the Redis, nor knows whether they are a crawl's of ours; the seed file counts
@@ -130,13 +127,17 @@ def _asked(opts: argparse.Namespace) -> bool:
     return opts.delay is not None or opts.ip_delay is not None
 
 
-def _against(archive: _Archive) -> str:
+def _against(archive: _Archive, *, by_name: bool) -> str:
+    """A sentence: the delays that the archive was held against. `by_name`: its files were named, whoever wrote them."""
     usual = tuple(round(1000 * archive.settings.getfloat(name)) for name in _DELAYS)
     used = {archive.least.get(path, usual) for path in archive.files}
-    parts = zip(_DELAYS, zip(*used, strict=True), strict=True)
-    return " and ".join(
-        f"{name}={', '.join(f'{value / 1000:g}' for value in sorted(set(values)))}" for name, values in parts
+    delays = " and ".join(
+        f"{name}={', '.join(f'{value / 1000:g}' for value in sorted(set(values)))}"
+        for name, values in zip(_DELAYS, zip(*used, strict=True), strict=True)
     )
+    more = "; a crawl that was given others with -s needs them here, too" if by_name else ""
+    more = ", as its files say they were written with" if archive.least else more
+    return f"The archive was held against {delays}{more}"
 
 
 def _files(path: Path) -> list[Path]:
