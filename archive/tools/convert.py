@@ -138,13 +138,19 @@ def join(paths: Iterable[Path], target: Path) -> Path:
     """Store the records of several files as one, in their order. ConvertError, nothing was written: one is damaged."""
     with written(Sink(target, compression_of(target))) as sink:
         for path in paths:
-            with Reader(path) as reader:
-                for record in reader:
-                    copy_record(record, sink)
-                    sink.end()
-                if reader.damages:
-                    raise ConvertError(str(path), reader.damages)
+            copy_wanted(path, sink)
     return target
+
+
+def copy_wanted(path: Path, sink: Sink, wanted: Callable[[Record], bool] = lambda _: True) -> None:
+    """The wanted records of a file. ConvertError: it is damaged."""
+    with Reader(path) as reader:
+        for record in reader:
+            if wanted(record):
+                copy_record(record, sink)
+                sink.end()
+        if reader.damages:
+            raise ConvertError(str(path), reader.damages)
 
 
 @contextmanager

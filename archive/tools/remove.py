@@ -23,7 +23,7 @@ from archive.index.cdxj import index_file
 from archive.index.surt import surt
 from archive.reading.reader import Reader
 from archive.reading.record import CAPTURES, Record
-from archive.tools.convert import Tick, copy_record, lacks_index, written
+from archive.tools.convert import Tick, copy_wanted, lacks_index, written
 from archive.tools.sink import Sink
 
 _HOST = re.compile(r"[^/?]+")
@@ -88,7 +88,7 @@ def remove(path: Path, unwanted: Callable[[str], bool], *, write: bool, tick: Ti
         found, gone, kind = _counted(path, unwanted, tick)
         if write and found.removed:  # a file that has nothing of it is not written anew
             with written(Sink(path, kind), lambda fresh: _as_before(path, fresh)) as sink:
-                _copy_rest(path, lambda record: unwanted(record.url) or _belongs(record, gone), sink)
+                copy_wanted(path, sink, lambda record: not (unwanted(record.url) or _belongs(record, gone)))
         elif write and lacks_index(path):
             index_file(path)
     return found
@@ -123,16 +123,6 @@ def _counted(path: Path, unwanted: Callable[[str], bool], tick: Tick | None) -> 
 def _belongs(record: Record, gone: set[str]) -> bool:
     """Is it of a capture that goes?"""
     return bool(gone) and not gone.isdisjoint(record.headers.get_all("WARC-Concurrent-To"))
-
-
-def _copy_rest(path: Path, goes: Callable[[Record], bool], sink: Sink) -> None:
-    with Reader(path) as reader:
-        for record in reader:
-            if not goes(record):
-                copy_record(record, sink)
-                sink.end()
-        if reader.damages:
-            raise ConvertError(str(path), reader.damages)
 
 
 def _as_before(path: Path, fresh: Path) -> None:
