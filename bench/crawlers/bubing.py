@@ -6,10 +6,7 @@ says how it is filled). Different from its example: threads, memory, delays, tim
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from bench.crawlers.peer import AGENT, Peer, Task, free_port
+from bench.crawlers.peer import AGENT, JavaPeer, Task, free_port
 
 _PROPERTIES = """
 maxUrlsPerSchemeAuthority=10000
@@ -52,23 +49,12 @@ _LOGGING = """<configuration>
 _OPENED = ("java.lang", "java.util", "java.util.concurrent.atomic", "java.net", "java.io", "sun.nio.ch", "java.nio")
 
 
-class Bubing(Peer):
+class Bubing(JavaPeer):
     """One JVM, one agent. Its store is written when it is told to stop by JMX, which is not done here."""
 
     name = "BUbiNG"
-
-    def __init__(self) -> None:
-        self.home = Path(os.environ.get("BUBING_HOME", ""))
-
-    def missing(self) -> str:
-        """Why it cannot run."""
-        if not os.environ.get("BUBING_HOME"):
-            return "BUBING_HOME names no folder of jars"
-        return "" if any(self.home.glob("bubing-*.jar")) else f"no BUbiNG in {self.home}"
-
-    def version(self) -> str:
-        """By the name of its jar."""
-        return next(self.home.glob("bubing-*.jar")).stem.removeprefix("bubing-")
+    variable = "BUBING_HOME"
+    jar = "bubing"
 
     def prepare(self, task: Task) -> None:
         """Its properties and seeds."""

@@ -7,14 +7,12 @@ obeyed, no pause at the start. Everything else is its default.
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
 import urllib.request
 import zipfile
-from pathlib import Path
 
-from bench.crawlers.peer import Peer, Task, free_port
+from bench.crawlers.peer import JavaPeer, Task, free_port
 
 _PASSWORD = "bench"  # of a server on loopback that lives for a minute
 _RULE = (
@@ -23,24 +21,14 @@ _RULE = (
 )
 
 
-class Heritrix(Peer):
+class Heritrix(JavaPeer):
     """One JVM, one job; started again it goes on from its latest checkpoint."""
 
     name = "Heritrix"
     archive = "warc.gz"
-
-    def __init__(self) -> None:
-        self.home = Path(os.environ.get("HERITRIX_HOME", ""))
-
-    def missing(self) -> str:
-        """Why it cannot run."""
-        if not os.environ.get("HERITRIX_HOME"):
-            return "HERITRIX_HOME names no unpacked distribution"
-        return "" if any(self.home.glob("lib/heritrix-engine-*.jar")) else f"no Heritrix in {self.home}"
-
-    def version(self) -> str:
-        """By the name of its jar."""
-        return next(self.home.glob("lib/heritrix-engine-*.jar")).stem.removeprefix("heritrix-engine-")
+    variable = "HERITRIX_HOME"
+    folder = "unpacked distribution"
+    jar = "lib/heritrix-engine"
 
     def command(self, task: Task) -> list[str]:
         """A JVM that runs the job and ends."""

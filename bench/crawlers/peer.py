@@ -69,6 +69,27 @@ class Peer:
         return sum(path.stat().st_size for path in files)
 
 
+class JavaPeer(Peer):
+    """One that is run from a folder, which the environment variable `variable` names. `folder`: what is wanted of that;
+    `jar`: its own in there, less the version."""
+
+    variable = ""
+    folder = "folder of jars"
+    jar = ""
+
+    def __init__(self) -> None:
+        self.home = Path(os.environ.get(self.variable, ""))
+
+    def missing(self) -> str:
+        if not os.environ.get(self.variable):
+            return f"{self.variable} names no {self.folder}"
+        return "" if any(self.home.glob(f"{self.jar}-*.jar")) else f"no {self.name} in {self.home}"
+
+    def version(self) -> str:
+        """By the name of its jar."""
+        return next(self.home.glob(f"{self.jar}-*.jar")).stem.removeprefix(f"{Path(self.jar).name}-")
+
+
 def free_port() -> int:
     """A TCP port on which nothing listens."""
     with socket.socket() as probe:

@@ -8,31 +8,19 @@ Its politeness, which is the FetcherBolt's, is the real one.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
-from bench.crawlers.peer import Peer, Task
+from bench.crawlers.peer import JavaPeer, Task
 
 _TOPOLOGY = Path(__file__).with_name("StormTopology.java")
 
 
-class StormCrawler(Peer):
+class StormCrawler(JavaPeer):
     """One JVM."""
 
     name = "StormCrawler"
-
-    def __init__(self) -> None:
-        self.home = Path(os.environ.get("STORMCRAWLER_HOME", ""))
-
-    def missing(self) -> str:
-        """Why it cannot run."""
-        if not os.environ.get("STORMCRAWLER_HOME"):
-            return "STORMCRAWLER_HOME names no folder of jars"
-        return "" if any(self.home.glob("storm-crawler-core-*.jar")) else f"no StormCrawler in {self.home}"
-
-    def version(self) -> str:
-        """By the name of its jar."""
-        return next(self.home.glob("storm-crawler-core-*.jar")).stem.removeprefix("storm-crawler-core-")
+    variable = "STORMCRAWLER_HOME"
+    jar = "storm-crawler-core"
 
     def command(self, task: Task) -> list[str]:
         """A JVM that crawls until it is stopped."""
