@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 from unittest.mock import patch
 
 import pytest
@@ -91,8 +92,10 @@ def run_here(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
 
 @dataclass(slots=True)
 class Crawl:
-    """A crawl of a running web into `folder`, with any number of workers."""
+    """A crawl of a running web into `folder`, with any number of workers. `spider` is run, by the file `seeds`."""
 
+    spider: ClassVar[str] = "zulu"
+    seeds: ClassVar[str] = CRAWL_FILE
     running: Running
     folder: Path
     settings: dict[str, str] = field(default_factory=dict)
@@ -103,7 +106,7 @@ class Crawl:
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = {**QUICK, "DATA_DIR": str(self.folder), **self.settings}
         settings["LOG_FILE"] = str(self.folder / f"worker-{len(self.workers) + 1}.log")
-        command = scrapy("crawl", "zulu", "-a", f"seeds={self.running.folder / CRAWL_FILE}", **settings)
+        command = scrapy("crawl", self.spider, "-a", f"seeds={self.running.folder / self.seeds}", **settings)
         if patience_s:
             patch = f"from crawler.work import worker; worker._GRACE_S = {patience_s}"
             command[1:3] = ["-c", f"{patch}; from scrapy.cmdline import execute; execute()"]

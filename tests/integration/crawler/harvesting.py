@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from tests.integration.crawler.harness import QUICK, ROOT, Crawl, environment, scrapy
+from tests.integration.crawler.harness import Crawl
 from tests.web.harvest import FeedFigures, judge_feeds
 from tests.web.requestlog import LogEntry
 from tests.web.web import Web
@@ -28,14 +28,8 @@ def seed_file(web: Web, min_poll_s: float, more: str = "") -> str:
 class Harvest(Crawl):
     """A harvest of a running web by any number of workers; its seed file must have been written."""
 
-    def start(self, patience_s: float = 0.0) -> subprocess.Popen[bytes]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        settings = {**QUICK, "DATA_DIR": str(self.folder), **self.settings}
-        settings["LOG_FILE"] = str(self.folder / f"worker-{len(self.workers) + 1}.log")
-        command = scrapy("crawl", "harvest", "-a", f"seeds={self.running.folder / SEEDS}", **settings)
-        worker = subprocess.Popen(command, cwd=ROOT, env=environment())
-        self.workers.append(worker)
-        return worker
+    spider: ClassVar[str] = "harvest"
+    seeds: ClassVar[str] = SEEDS
 
     def stop(self, timeout_s: float = 120) -> None:
         """Ask the workers that still run to finish, and wait for them."""
