@@ -19,6 +19,7 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
+from crawler.downloader import LEASE_CHANGED, refused
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
 from crawler.pages.answers import RobotsDeniedError, lease_of
 from crawler.work.worker import Worker
@@ -47,9 +48,10 @@ class RobotsMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
-        now deny all there is, :class:`OptedOutError`."""
+        now deny all there is, :class:`OptedOutError`; :class:`OutsideFrontierError` for what has no lease any more."""
         lease = lease_of(request)
-        assert lease is not None, "crawler.downloader lets nothing else through"
+        if lease is None:
+            raise refused(request, LEASE_CHANGED)
         elsewhere = request.url != lease.url or lease.hops > 0
         if elsewhere and (prefix := await self._worker.opted_out_by(request.url)):
             raise OptedOutError(f"{prefix} has opted out, and with it {request.url}")

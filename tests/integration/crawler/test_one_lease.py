@@ -116,6 +116,52 @@ class OfACallback(Spider):
         yield {"page": response.url, "told": sorted(set(await sends.sent(response.request)))}
         self.kept.append(response.request)
 
+class OfAnother:
+    kept = None
+
+    def process_request(self, request):
+        return self.gives(request) if request.url == WEB + "/2" else None
+
+    def process_response(self, request, response):
+        if request.url == WEB + "/1":
+            self.kept = response
+        return response
+
+class MetaOfAnother(OfAnother):
+    def gives(self, request):
+        request.meta.update(self.kept.request.meta)
+
+class NoMeta(OfAnother):
+    def gives(self, request):
+        request.meta.clear()
+
+class AnswerOfAnother(OfAnother):
+    def gives(self, request):
+        return self.kept
+
+class HasAnothers(Spider):
+    async def start(self):
+        yield Request(WEB + "/1")
+
+    def parse(self, response):
+        yield {"page": response.url, "of": response.request.url}
+        yield Request(WEB + "/2", self.last, errback=self.failed)
+
+    def last(self, response):
+        yield {"page": response.url, "of": response.request.url}
+
+    def failed(self, failure):
+        yield {"page": failure.request.url, "failed": type(failure.value).__name__}
+
+class HasAnothersMeta(HasAnothers):
+    name, custom_settings = "has-anothers-meta", {"DOWNLOADER_MIDDLEWARES": {MetaOfAnother: ORDER}}
+
+class HasNoMeta(HasAnothers):
+    name, custom_settings = "has-no-meta", {"DOWNLOADER_MIDDLEWARES": {NoMeta: ORDER}}
+
+class HasAnothersAnswer(HasAnothers):
+    name, custom_settings = "has-anothers-answer", {"DOWNLOADER_MIDDLEWARES": {AnswerOfAnother: ORDER}}
+
 class FromCache(OfAMiddleware):
     name = "from-cache"
     custom_settings = {**OfAMiddleware.custom_settings, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
@@ -168,3 +214,22 @@ def test_nor_when_it_comes_from_scrapys_cache(web: Host, project: Path) -> None:
     asked = [path for _, path in web.asked]
     assert asked.count("/robots.txt") == 2
     assert sorted(path for path in asked if path != "/robots.txt") == ["/1", "/2"]
+
+
+@pytest.mark.parametrize("spider", ["has-anothers-meta", "has-no-meta"])
+def test_a_page_that_has_lost_its_lease_is_not_sent_and_ends_it(spider: str, web: Host, project: Path) -> None:
+    """It was fetched on the lease of another page, or on none, without a delay, and again whenever its own ran out."""
+    items, log = crawl(project, spider)
+    page = f"http://{HERE}:{web.port}/"
+    assert items == [{"page": f"{page}1", "of": f"{page}1"}, {"page": f"{page}2", "failed": "OutsideFrontierError"}]
+    assert [path for _, path in web.asked] == ["/robots.txt", "/1"]
+    assert f"Not fetched: {page}2: a middleware" in log
+
+
+def test_an_answer_that_a_middleware_has_kept_ends_the_page_that_it_is_given_for(web: Host, project: Path) -> None:
+    """It ended that from which it was kept: the crawl never did, and the item came again and again."""
+    items, log = crawl(project, "has-anothers-answer")
+    page = f"http://{HERE}:{web.port}/"
+    assert items == [{"page": f"{page}1", "of": f"{page}{number}"} for number in (1, 2)]
+    assert [path for _, path in web.asked] == ["/robots.txt", "/1"]
+    assert "had run out" not in log

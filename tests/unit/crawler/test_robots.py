@@ -10,7 +10,7 @@ import pytest
 from scrapy.http import Request
 
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
-from crawler.pages.answers import RobotsDeniedError
+from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError
 from crawler.robots import RobotsMiddleware
 from crawler.work.worker import Worker
 from frontier.opt_outs import against
@@ -67,7 +67,7 @@ def test_rules_are_asked_for_once_and_kept() -> None:
 
 def test_without_a_lease_nothing_is_looked_up_and_nothing_sent() -> None:
     records = Records(RobotsRecord("allow"))
-    with pytest.raises(AssertionError):
+    with pytest.raises(OutsideFrontierError):
         asyncio.run(middleware_for(records).process_request(Request("http://a.test/open")))
     assert records.asked == 0
 
