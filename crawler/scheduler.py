@@ -32,7 +32,7 @@ from crawler.harvest.polls import RECURRING
 from crawler.pages.answers import Clock, failure_finding, lease_of, redirect_wait_ms, result_of, retry_after_ms
 from crawler.pages.detour import read_detour
 from crawler.pages.findings import Finding
-from crawler.pages.own_requests import is_own, pack_request, request_of
+from crawler.pages.own_requests import OF_ONE_FETCH, is_own, pack_request, request_of
 from crawler.pages.requisites import is_requisite
 from crawler.work.endings import FAULT, foreseen
 from crawler.work.held import HeldLease
@@ -46,7 +46,8 @@ logger = logging.getLogger(__name__)
 
 _MOST_REMADE = 10
 """So often a page's request may be made anew on its lease: a middleware that always does so would never end."""
-_OF_THE_FETCH = ("lease", "grant", "capture", "finding")
+_OF_ITS_FETCH = OF_ONE_FETCH - {"download_timeout"}
+"""Names in the `meta` of a page's request that one made of it has as well, whatever it says."""
 
 
 class FrontierScheduler(BaseScheduler):
@@ -121,25 +122,24 @@ class FrontierScheduler(BaseScheduler):
             finding.requests.append(candidate)
         return True
 
-    def _replace(self, request: Request, made: Request) -> None:
+    def _replace(self, failure: Failure, made: Request) -> Any:
         """End the lease of a request in place of whose answer a downloader middleware has `made` another, which waits
-        as any other; what it has made of it for the same URL, before anything was sent, goes out on the lease."""
+        as any other; what it has made of it for the same URL, before anything was sent, goes out on the lease. Any else
+        for that is as no answer: returns what the spider's own errback gives."""
+        request: Request = failure.request  # type: ignore[attr-defined]
         lease, capture = request.meta["lease"], request.meta.get("capture")
         again = _are_same(request.url, made.url)  # of a feed perhaps an older page
-        remade = again and capture is None and self._is_remade(request, made)
-        if not remade:
-            judged = _finding_of_replaced(lease, capture, self._worker.stores.frontier.date_ms, again=again)
-            self._end(lease, request.url, judged, capture)
-        # Its own `meta` may say nothing of the fetch, or too little, as that of a copy from before; or be in use.
-        known = {name: request.meta[name] for name in _OF_THE_FETCH if name in request.meta}
-        own = {name: value for name, value in made.meta.items() if name not in _OF_THE_FETCH}
-        made = made.replace(meta={**own, **known})
-        if remade:
-            self._remade.append(made)
-        elif again:
+        if again and capture is None and self._is_remade(request, made):
+            self._remade.append(_of_page(request, made))
+            return None
+        judged = _finding_of_replaced(lease, capture, self._worker.stores.frontier.date_ms, again=again)
+        if again:
             _refuse_again(made)
-        else:
-            self._engine.crawl(made)
+            request.meta["finding"] = judged
+            return self._call_errback(failure, lease, judged)
+        self._end(lease, request.url, judged, capture)
+        self._engine.crawl(_of_page(request, made))
+        return None
 
     def _is_remade(self, request: Request, made: Request) -> bool:
         """Whether one was made of the other, and not too often by now."""
@@ -214,8 +214,7 @@ class FrontierScheduler(BaseScheduler):
         error = failure.value
         assert error is not None
         if isinstance(error, InPlaceError):
-            self._replace(request, error.request)
-            return None
+            return self._replace(failure, error.request)
         if isinstance(error, HttpError):  # judged already; crawler/focus.py ends the lease
             finding = error.response.meta["finding"]
             if not self._is_last(lease, finding):
@@ -300,6 +299,14 @@ def _are_same(one: str, other: str) -> bool:
     """Whether the sieve knows both as one URL."""
     here, there = canonicalize_many([one, other])
     return here is not None and here == there
+
+
+def _of_page(request: Request, made: Request) -> Request:
+    """`made` in the place of a page's request. Its own `meta` may say nothing of the fetch, or too little, as that of a
+    copy from before; or be in use."""
+    ours = {name: value for name, value in request.meta.items() if name in _OF_ITS_FETCH}
+    own = {name: value for name, value in made.meta.items() if name not in _OF_ITS_FETCH}
+    return made.replace(meta={**own, **ours})
 
 
 def _refuse_again(request: Request) -> None:

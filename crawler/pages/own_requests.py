@@ -18,13 +18,13 @@ from scrapy.utils.request import request_from_dict
 from crawler.pages.link_memo import OWN_MARK
 from frontier.types import LONGEST_MEMO_BYTES, Kind, Lease
 
-# Of no other request, but copied by `meta=response.meta`; a time-out of its own could outlast the lease.
-_OF_ONE_FETCH = frozenset(
+OF_ONE_FETCH = frozenset(
     {
         *("lease", "grant", "capture", "finding", "pdf_read", "detours", "robots", "depth", "is_start_request"),
         *("download_slot", "download_latency", "download_timeout"),
     }
 )
+"""Of no other request, but copied by `meta=response.meta`; a time-out of its own could outlast the lease."""
 _KEPT = ("callback", "errback", "cb_kwargs", "cookies", "flags")
 _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
@@ -36,7 +36,7 @@ def pack_request(request: Request, spider: Spider | None) -> bytes:
     except ValueError:
         raise ValueError("its callback or errback is no method of the spider, and is kept by name alone") from None
     kept = {name: said[name] for name in _KEPT if said[name]}
-    if meta := {name: value for name, value in request.meta.items() if name not in _OF_ONE_FETCH}:
+    if meta := {name: value for name, value in request.meta.items() if name not in OF_ONE_FETCH}:
         kept["meta"] = meta
     if request.headers:
         kept["headers"] = {
@@ -78,7 +78,7 @@ def request_of(lease: Lease, spider: Spider | None) -> Request:
         said = _read(lease.memo)
         # Only what pack_request() keeps: from a memo of another's hand no method, no body, no class to be loaded.
         said = {name: value for name, value in said.items() if name in (*_KEPT, "meta", "headers")}
-        said["meta"] = {name: value for name, value in said.get("meta", {}).items() if name not in _OF_ONE_FETCH}
+        said["meta"] = {name: value for name, value in said.get("meta", {}).items() if name not in OF_ONE_FETCH}
         said["headers"] = {
             name.encode("latin-1"): [value.encode("latin-1") for value in values]
             for name, values in said.get("headers", {}).items()

@@ -84,7 +84,7 @@ def test_a_request_is_kept_with_its_page_so_that_it_is_stored_before_that_is_rep
 
 def put_in_place(made: Request, lease: Lease) -> Mock:
     """By a middleware, of the answer of a request that was not sent yet; the worker."""
-    worker, spider = Mock(), Own()
+    worker, spider = Mock(**{"stores.frontier.config": FrontierConfig()}), Own()
     scheduler = FrontierScheduler(worker)
     scheduler._spider, spider.crawler = spider, Mock(**{"engine.crawl": scheduler.enqueue_request})
     failure: Any = SimpleNamespace(request=Request(lease.url, meta={"lease": lease}), value=InPlaceError(made))

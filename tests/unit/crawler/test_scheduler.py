@@ -254,6 +254,18 @@ def test_a_page_s_request_that_is_remade_before_it_is_sent_goes_out_on_its_lease
     assert not worker.finish.called
 
 
+def test_so_does_one_that_has_no_more_of_it_than_its_callback_and_errback() -> None:
+    """Without the page's slot it waited as long as `DOWNLOAD_DELAY` of a project says, which has no effect."""
+    scheduler, _ = scheduling(leased(), spider=Own())
+    request = scheduler.next_request()
+    assert request is not None
+    meta = {"own": 1, "depth": 7, "pdf_read": "another's", "download_timeout": 3}
+    put_in_place(scheduler, request, Request(URL, request.callback, errback=request.errback, meta=meta))
+    again = scheduler.next_request()
+    assert again is not None
+    assert again.meta == {**request.meta, "own": 1, "download_timeout": 3}
+
+
 def test_so_does_that_of_an_older_page_of_a_feed() -> None:
     scheduler, worker = scheduling(leased(Kind.FEED))
     worker.stores.polls.request.return_value = PollRequest("http://a.example/older", {})
@@ -444,6 +456,20 @@ async def gives_later(_: Any) -> list[Any]:
 
 def gives_at_once(_: Any) -> tuple[Any, ...]:
     return Request("http://a.example/3"), 7
+
+
+@pytest.mark.parametrize("attempt", [0, 99])
+def test_the_errback_is_called_too_of_a_page_that_a_middleware_asks_for_again_at_each_try(attempt: int) -> None:
+    """As of no answer: else it would be given up without a word."""
+    spider: Any = Own()
+    spider.given = Mock(return_value=None)
+    scheduler, worker = scheduling(spider=spider)
+    lease = own_lease(spider, attempt)
+    capture = Capture(URL, "192.0.2.1", datetime.now(UTC), b"", Answer(status=200))
+    put_in_place(scheduler, Request(URL, meta={"lease": lease, "capture": capture}), Request(URL))
+    assert spider.given.called is (attempt == 99)
+    (ended,) = [call.args for call in worker.finish.call_args_list]
+    assert (ended[0], ended[1].result, ended[2]) == (lease, "protocol", capture)
 
 
 @pytest.mark.parametrize("given", [gives_as_it_comes, gives_later, gives_at_once])
