@@ -37,7 +37,7 @@ LEASE_CHANGED = "a middleware has put another lease, or none, into its meta"
 
 
 class InPlaceError(IgnoreRequest):
-    """A downloader middleware gave `request` in place of an answer."""
+    """A downloader middleware gave `request` in place of an answer, or of the error that this was raised from."""
 
     def __init__(self, request: Request) -> None:
         super().__init__(f"a middleware asked for {request} instead")
@@ -56,6 +56,7 @@ class FrontierDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._meta: dict[Request, dict[str, Any]] = {}  # what is ours in that of each request under way
+        self._errors: dict[Request, Exception] = {}  # why one of them has no answer
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002
         """:class:`OutsideFrontierError` for what no lease is left for; of the deferred :class:`InPlaceError`."""
@@ -74,6 +75,9 @@ class FrontierDownloader(Downloader):
             raise refused(request, LEASE_CHANGED)
         try:
             return await super()._enqueue_request(request)
+        except Exception as error:
+            self._errors[request] = error
+            raise
         finally:
             ours["capture"] = request.meta.get("capture")
 
@@ -82,8 +86,9 @@ class FrontierDownloader(Downloader):
     ) -> Response | Failure:
         request.meta.update(self._meta.pop(request))
         request.errback = errback
+        error = self._errors.pop(request, None)
         if isinstance(result, Request):
-            raise InPlaceError(result)
+            raise InPlaceError(result) from error
         if isinstance(result, Response) and result.request not in (None, request):
             return result.replace(request=request)
         return result

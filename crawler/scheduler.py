@@ -214,7 +214,10 @@ class FrontierScheduler(BaseScheduler):
         error = failure.value
         assert error is not None
         if isinstance(error, InPlaceError):
-            return self._replace(failure, error.request)
+            if error.__cause__ is None or not _are_same(request.url, error.request.url):
+                return self._replace(failure, error.request)
+            _refuse_again(error.request)
+            error = error.__cause__  # the frontier decides about it as if nobody had asked again
         if isinstance(error, HttpError):  # judged already; crawler/focus.py ends the lease
             finding = error.response.meta["finding"]
             if not self._is_last(lease, finding):

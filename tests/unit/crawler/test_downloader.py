@@ -13,6 +13,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.downloader import FrontierDownloader, InPlaceError
+from crawler.fetch.errors import DnsError
 from crawler.pages.answers import OutsideFrontierError
 from crawler.work.held import HeldLease
 from frontier.types import Kind, Lease
@@ -37,6 +38,8 @@ class Net:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.sent: list[Request] = []
         self.result: Any = Response(URL)
+        self.error: DnsError | None = None  # in place of it, and what a middleware gives `instead` of that
+        self.instead: Request | None = None
         self.before: Callable[[Request], None] = lambda _: None
         self.after = self.before
         patch.setattr(Downloader, "__init__", lambda *_: None)
@@ -46,11 +49,16 @@ class Net:
 
     async def _through_middlewares(self, downloader: Downloader, request: Request) -> Any:
         self.before(request)
-        result = await downloader._enqueue_request(request)
+        try:
+            result = await downloader._enqueue_request(request)
+        except DnsError:
+            return self.instead
         self.after(request)
         return result
 
     async def _send(self, request: Request) -> Any:
+        if self.error is not None:
+            raise self.error
         self.sent.append(request)
         request.meta["capture"] = "what was answered"
         return self.result
@@ -100,7 +108,15 @@ def test_a_request_in_place_of_an_answer_is_a_failure_of_the_page_that_scrapy_do
     assert isinstance(failure, Failure)
     assert isinstance(failure.value, InPlaceError)
     assert failure.value.request is made
+    assert failure.value.__cause__ is None
     assert not made.meta
+
+
+def test_one_in_place_of_an_error_tells_which(net: Net) -> None:
+    net.error, net.instead = DnsError("x"), Request(URL)
+    failure = net.fetch(granted())
+    assert failure.value.request is net.instead
+    assert failure.value.__cause__ is net.error
 
 
 @pytest.mark.parametrize("does", [dict.clear, lambda meta: meta.update(granted().meta), lambda meta: meta.pop("grant")])

@@ -18,7 +18,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from crawler.addon import Ulwembu
 from crawler.downloader import InPlaceError
 from crawler.fetch.connection import Answer
-from crawler.fetch.errors import ConnectError, HungUpError, NotGrantedError, StaleLeaseError
+from crawler.fetch.errors import ConnectError, DnsError, HungUpError, NotGrantedError, StaleLeaseError
 from crawler.fetch.handler import Capture
 from crawler.focus import no_items
 from crawler.pages.detour import detour_memo
@@ -470,6 +470,21 @@ def test_the_errback_is_called_too_of_a_page_that_a_middleware_asks_for_again_at
     assert spider.given.called is (attempt == 99)
     (ended,) = [call.args for call in worker.finish.call_args_list]
     assert (ended[0], ended[1].result, ended[2]) == (lease, "protocol", capture)
+
+
+@pytest.mark.parametrize(
+    ("cause", "result"), [(DnsError("x"), "dns"), (HungUpError("stop"), "aborted"), (StaleLeaseError("late"), "")]
+)
+def test_what_a_middleware_asks_for_again_in_place_of_an_error_is_as_after_that(cause: Exception, result: str) -> None:
+    """A page was tried less often than one whose host has no address, and lost a try when the crawl was stopped."""
+    scheduler, worker = scheduling(spider=Own())
+    error = InPlaceError(Request(URL))
+    error.__cause__ = cause
+    failure: Any = SimpleNamespace(request=Request(URL, meta={"lease": leased(), "capture": None}), value=error)
+    assert scheduler._failed(failure) is None
+    assert [call.args[1].result for call in worker.finish.call_args_list] == ([result] if result else [])
+    assert worker.give_back.called is (not result)
+    assert scheduler.next_request() is None
 
 
 @pytest.mark.parametrize("given", [gives_as_it_comes, gives_later, gives_at_once])
