@@ -10,6 +10,7 @@ local line = {
   credit = 0, -- of those worth least, in turns
   credited = 0, -- when that was reckoned
   narrowed = false, -- whether what pages embed alone is leased
+  cleared = false, -- whether all but the best band has left it for that, and none may have joined it since
   again = {}, -- addresses that are tried once more in this call, and their places, best first
   retries = 0, -- how often one was
 }
@@ -89,8 +90,7 @@ function line.has_best() return call('ZCOUNT', HOT, '-inf', BELOW_SECOND) > 0 en
 -- in a call: nobody has looked there for what pages embed. Whether some may still stand there.
 function line.narrow()
   line.narrowed, line.bound = true, BAND_UNIT
-  local budget = whole(SETTINGS.max_pages)
-  if call('HGET', KEYS[1], 'narrowed') == budget then return false end
+  if line.cleared then return false end
   local waiters, adds = call('ZRANGEBYSCORE', HOT, whole(BAND_UNIT), '+inf', 'LIMIT', 0, MOVED_AT_ONCE), {}
   for i = 1, #waiters do adds[2 * i - 1], adds[2 * i] = 0, waiters[i] end
   if waiters[1] then
@@ -98,8 +98,13 @@ function line.narrow()
     call('ZREM', HOT, unpack(waiters))
   end
   if #waiters == MOVED_AT_ONCE then return true end
-  call('HSET', KEYS[1], 'narrowed', budget)
+  call('HSET', KEYS[1], 'narrowed', 1)
   return false
+end
+
+-- All bands may join it; a budget that was raised is spent later, or lowered again.
+function line.widen()
+  if line.cleared then call('HDEL', KEYS[1], 'narrowed') end
 end
 
 -- the first of those worth least that may have a turn after so many others, and how many of them may

@@ -22,9 +22,10 @@ local all_under_way = false
 -- A lease is a page at most: with those that others hold there are never more than the budget has. What of them becomes
 -- none leaves room for others. That of pages comes last: the others end all, it may leave what pages embed.
 local function spent_budget()
-  local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited')
+  local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited', 'narrowed')
   sequence = tonumber(meta[4] or 0)
   line.go_on(tonumber(meta[5] or 0), tonumber(meta[6] or 0), tonumber(meta[7] or now))
+  line.cleared = meta[8]
   if SETTINGS.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= SETTINGS.max_bytes then return 'bytes' end
   if SETTINGS.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= SETTINGS.max_ms then return 'seconds' end
   if SETTINGS.max_pages > 0 then
@@ -151,6 +152,7 @@ if clock.late == 0 and now <= (tonumber(ARGV[4]) or now) + SETTINGS.answer_withi
   if narrowed then
     turn = grant_requisites()
   elseif closed == '' and not all_under_way then
+    line.widen()
     grant_better()
     if SETTINGS.least_credit then grant_least() end
   end

@@ -336,6 +336,23 @@ def test_a_budget_that_is_raised_leads_on(server: object, clock: Clock) -> None:
     assert urls(second.lease(10).leases) == [f"{A}/item"], "two pages are left, one may be what is leased"
 
 
+def test_a_budget_that_is_raised_and_lowered_again(server: redis.Redis, clock: Clock) -> None:
+    """Who has joined the line meanwhile is looked at, too."""
+    from frontier.redis_frontier import RedisFrontier
+
+    def frontier(pages: int) -> Frontier:
+        return RedisFrontier(server, "again", replace(FREE, budget=Budget(pages, requisites=True)), now_ms=clock)
+
+    first, second = frontier(1), frontier(9)
+    spent(first)
+    assert first.lease(1).next_due_ms is None
+    second.take_in([Candidate(f"{host}/page", score=0.5) for host in (A, B, C)])
+    done(second, one(second))
+    second.take_in([embedded(f"{host}/1.png", not_before_ms=clock.now_ms + 1000) for host in (B, C)])
+    clock.forward(2000)
+    assert sorted(url for _ in range(3) for url in urls(first.lease(9).leases)) == [f"{B}/1.png", f"{C}/1.png"]
+
+
 def test_a_lease_from_before_a_budget_was_lowered_runs_out(server: object, clock: Clock) -> None:
     """Its worker was killed, and the crawl started again with fewer pages."""
     from frontier.redis_frontier import RedisFrontier
