@@ -257,7 +257,9 @@ class MemoryTables:
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
-        return {key: tuple(row) for key, row in self.counters.get(name, {}).items()}
+        rows = self.counters.get(name, {})
+        most = max(map(len, rows.values()), default=0)
+        return {key: (*row, *[0] * (most - len(row))) for key, row in rows.items()}
 
     def forget_counts(self, names: Sequence[str]) -> None:
         """See :class:`frontier.types.Frontier`."""

@@ -392,7 +392,8 @@ class Frontier(Protocol):
         FrontierFull at the memory limit, with nothing added."""
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
-        """All counters `name`, in time of their number: for people. What is added meanwhile may be seen in part."""
+        """All counters `name`, in time of their number: for people. All have as many places as the longest; of what is
+        added meanwhile some may still be 0."""
 
     def forget_counts(self, names: Sequence[str]) -> None:
         """Drop whole tables of counters; one that does not exist is no fault."""

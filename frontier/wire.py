@@ -379,9 +379,10 @@ def audit_row(data: bytes) -> AuditRow:
 
 
 def counts(table: Mapping[bytes, bytes]) -> dict[str, tuple[int, ...]]:
-    """Counters by their name, from their hash, whose fields are place, ":", name."""
+    """Counters by their name, from their hash, whose fields are place, ":", name; all as long as the longest."""
     rows: dict[str, dict[int, int]] = {}
     for field, value in table.items():
         place, _, key = field.partition(b":")
         rows.setdefault(key.decode("utf-8", "surrogatepass"), {})[int(place)] = int(value)
-    return {key: tuple(row.get(place, 0) for place in range(max(row) + 1)) for key, row in rows.items()}
+    places = range(max(map(max, rows.values()), default=-1) + 1)
+    return {key: tuple(row.get(place, 0) for place in places) for key, row in rows.items()}

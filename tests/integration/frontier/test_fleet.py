@@ -3,6 +3,7 @@ nothing is lost."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgpack
 import pytest
@@ -244,6 +246,29 @@ def test_counters_of_many_hosts_are_read_in_parts(tmp_path: Path) -> None:
         assert frontier.get_counts("yield") == counts
         calls = {name: one["calls"] for name, one in client.info("commandstats").items() if "_h" in name}
         assert sum(calls.values()) >= 3, calls
+        client.close()
+
+
+def test_counters_that_come_while_they_are_read_have_all_their_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row that was seen in part was shorter, on which a worker's report at its end, or `scrapy why`, broke off."""
+    numbers = itertools.count()
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        frontier = RedisFrontier(client, "c")
+        frontier.add_counts({"hosts": {f"http://{number}.example": (1, 0, 9, 5) for number in range(INTAKE_BATCH)}})
+        read = client.hscan
+
+        def read_as_others_write(*args: Any, **options: Any) -> Any:
+            part = read(*args, **options)
+            frontier.add_counts({"hosts": {f"http://new{next(numbers)}.example": (1, 0, 9, 5) for _ in range(100)}})
+            return part
+
+        monkeypatch.setattr(client, "hscan", read_as_others_write)
+        rows = frontier.get_counts("hosts").values()
+        assert len(rows) > INTAKE_BATCH
+        assert {len(row) for row in rows} == {4}
         client.close()
 
 
