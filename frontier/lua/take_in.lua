@@ -100,11 +100,9 @@ local function better_place(authority, record)
   end
 end
 
--- whether what pages embed alone is leased
-local function is_narrowed()
-  local most = SETTINGS.max_pages
-  return SETTINGS.requisites and most > 0 and tonumber(call('HGET', KEYS[1], 'pages') or 0) >= most
-end
+-- Whether nobody looks at who stands in line behind the best band: only what pages embed was leased last (_line.lua). All
+-- others may be leased again since a budget was raised, and not be when they are next asked for.
+local function is_narrowed() return call('HEXISTS', KEYS[1], 'narrowed') == 1 end
 
 local function take_group(authority, items)
   local is_new = not load_record(authority)
@@ -124,15 +122,15 @@ local function take_group(authority, items)
   end
   push_all(authority, record, waits, bytes)
   if is_new then return number end -- its place is in 'new'
-  if empty and #waits > 0 then
+  local is_better = not empty and best_band(record) < best
+  -- of what pages embed, perhaps; where it waits for what it has parked, a better place in line is of no use
+  local may_embed = is_better and best_band(record) == 0 or best > 0 and record.others.pn ~= parked
+  if empty and #waits > 0 or may_embed and is_narrowed() then
     reschedule(authority, record)
-  elseif not empty and best_band(record) < best then
-    -- where it waits for what it has parked, a better place in line is of no use
-    if best_band(record) == 0 and is_narrowed() then reschedule(authority, record) else better_place(authority, record) end
+  elseif is_better then
+    better_place(authority, record)
   elseif record.others.pm ~= first_parked and (empty or SETTINGS.least_credit and best == BANDS - 1) then
     reschedule(authority, record)
-  elseif record.others.pn ~= parked and best > 0 and is_narrowed() then
-    reschedule(authority, record) -- else nobody would look at what a page embeds, parked behind other URLs
   end
   return number
 end

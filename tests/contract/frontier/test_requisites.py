@@ -336,6 +336,32 @@ def test_a_budget_that_is_raised_leads_on(server: object, clock: Clock) -> None:
     assert urls(second.lease(10).leases) == [f"{A}/item"], "two pages are left, one may be what is leased"
 
 
+def test_what_waits_behind_a_better_page_that_came_with_it_is_fetched_in_time(make: Make, clock: Clock) -> None:
+    frontier = make(ONE_PAGE)
+    spent(frontier)
+    frontier.take_in([Candidate(f"{A}/page")])
+    frontier.lease(10)
+    frontier.take_in([Candidate(f"{A}/better", score=0.5), embedded(f"{A}/1.png", not_before_ms=clock.now_ms + 1000)])
+    clock.forward(2000)
+    assert [url for _ in range(2) for url in urls(frontier.lease(10).leases)] == [f"{A}/1.png"]
+
+
+def test_what_comes_under_a_budget_that_was_raised_for_a_while(server: redis.Redis, clock: Clock) -> None:
+    """Nothing was leased meanwhile, as that worker was stopped."""
+    from frontier.redis_frontier import RedisFrontier
+
+    def frontier(pages: int) -> Frontier:
+        return RedisFrontier(server, "for a while", replace(FREE, budget=Budget(pages, requisites=True)), now_ms=clock)
+
+    first, second = frontier(1), frontier(9)
+    spent(first)
+    first.take_in([Candidate(f"{A}/page")])
+    first.lease(1)
+    second.take_in([embedded(f"{A}/1.png", not_before_ms=clock.now_ms + 1000)])
+    clock.forward(2000)
+    assert [url for _ in range(2) for url in urls(first.lease(9).leases)] == [f"{A}/1.png"]
+
+
 def test_a_budget_that_is_raised_and_lowered_again(server: redis.Redis, clock: Clock) -> None:
     """Who has joined the line meanwhile is looked at, too."""
     from frontier.redis_frontier import RedisFrontier
