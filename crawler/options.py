@@ -64,7 +64,7 @@ OPTIONS: tuple[Option, ...] = (
         "FRONTIER_RETRY_FACTOR",
         1.0,
         "Multiplies all waits before retries (frontier/outcomes.py), not Retry-After; where it makes less than "
-        "FRONTIER_IDLE_CLOSE_S of a day, a crawl with a host whose robots.txt cannot be had does not end by itself.",
+        "FRONTIER_IDLE_CLOSE_S of a day, a crawl with a host whose robots.txt cannot be had ends by a budget alone.",
         _MOST_TIMES,
     ),
     Option(

@@ -71,7 +71,7 @@ _BEGINS_ANEW = (
 )
 _NEVER_ENDS = (
     "FRONTIER_RETRY_FACTOR=%g: a host whose robots.txt cannot be had is asked for it anew after %g s at most. By "
-    "FRONTIER_IDLE_CLOSE_S=%g that is soon: as long as there is one, the crawl does not end by itself"
+    "FRONTIER_IDLE_CLOSE_S=%g that is soon: as long as there is one, nothing but a budget ends the crawl"
 )
 _MANY_INDEXES = 64
 _MERGE = "WARC_EARLIER: each of %d indexes is asked for every page; `python -m archive index --merge` makes one of them"

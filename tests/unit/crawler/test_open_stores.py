@@ -370,4 +370,4 @@ def test_of_a_crawl_that_an_unreachable_robots_txt_keeps_from_its_end_that_is_sa
 ) -> None:
     settings = given(url, FRONTIER_RETRY_FACTOR=factor, FRONTIER_IDLE_CLOSE_S=idle_close_s)
     with Stores.open(settings, spider(SITE), tmp_path):
-        assert ("the crawl does not end by itself" in caplog.text) is not ends
+        assert ("nothing but a budget ends the crawl" in caplog.text) is not ends
