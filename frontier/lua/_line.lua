@@ -94,7 +94,7 @@ function line.narrow()
   local waiters, adds = call('ZRANGEBYSCORE', HOT, whole(BAND_UNIT), '+inf', 'LIMIT', 0, MOVED_AT_ONCE), {}
   for i = 1, #waiters do adds[2 * i - 1], adds[2 * i] = 0, waiters[i] end
   if waiters[1] then
-    call('ZADD', PREFIX .. 'due', 'NX', unpack(adds)) -- what is to be looked at there is, at its time
+    call('ZADD', PREFIX .. 'due', unpack(adds)) -- at once, also who stands there until what it has parked comes back
     call('ZREM', HOT, unpack(waiters))
   end
   if #waiters == MOVED_AT_ONCE then return true end

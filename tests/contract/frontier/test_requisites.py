@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from frontier import Budget, Candidate, Frontier, HostPolicy, Kind, Lease, Outcome, RobotsRecord
-from frontier.outcomes import MINUTE, of_requisite
+from frontier.outcomes import DAY, MINUTE, of_requisite
 from frontier.payload import REQUISITE_MARK
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, POLITE, A, B, C, done, one, urls
@@ -377,6 +377,26 @@ def test_a_budget_that_is_raised_and_lowered_again(server: redis.Redis, clock: C
     second.take_in([embedded(f"{host}/1.png", not_before_ms=clock.now_ms + 1000) for host in (B, C)])
     clock.forward(2000)
     assert sorted(url for _ in range(3) for url in urls(first.lease(9).leases)) == [f"{B}/1.png", f"{C}/1.png"]
+
+
+def test_what_is_worth_least_need_not_wait_for_what_its_host_has_parked(server: redis.Redis, clock: Clock) -> None:
+    """When the budget is raised; before, its host is looked at for the sake of both."""
+    from frontier.redis_frontier import RedisFrontier
+
+    def frontier(pages: int) -> Frontier:
+        config = replace(FREE, least_share=0.1, budget=Budget(pages, requisites=True))
+        return RedisFrontier(server, "least", config, now_ms=clock)
+
+    first, second = frontier(1), frontier(9)
+    first.take_in([Candidate(f"{B}/page", score=0.5), Candidate(f"{A}/least", score=0.0)])
+    first.take_in([Candidate(f"{A}/later", score=0.5, not_before_ms=clock.now_ms + DAY)])
+    first.take_in([embedded(f"{C}/1.png", not_before_ms=clock.now_ms + MINUTE)])
+    lease = one(first)
+    assert lease.url == f"{B}/page"
+    done(first, lease)
+    assert first.lease(9).next_due_ms == clock.now_ms + MINUTE
+    clock.forward(20_000)
+    assert urls(second.lease(9).leases) == [f"{A}/least"]
 
 
 def test_a_lease_from_before_a_budget_was_lowered_runs_out(server: object, clock: Clock) -> None:
