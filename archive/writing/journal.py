@@ -28,8 +28,8 @@ from typing import Any
 import msgpack
 from zlib_ng import zlib_ng
 
-from archive.errors import ArchiveError, Damage, JournalBusy, JournalUnreadable
-from archive.storage.disk import cut_back, fsync_folder, full_error, sync_names, write_all
+from archive.errors import ArchiveError, ArchiveFull, Damage, JournalBusy, JournalUnreadable
+from archive.storage.disk import cut_back, full_error, sync_names, write_all
 
 _NAME = b"ulwembu-journal-"
 MAGIC = _NAME + b"2\n"
@@ -256,7 +256,8 @@ class Journal:
         if remove:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
-            fsync_folder(self.path.parent)
+            with contextlib.suppress(ArchiveFull):  # should it be there again after a power cut, all in it is done
+                sync_names(self.path.parent)
         os.close(self._descriptor)
         self._descriptor = -1
 

@@ -174,6 +174,21 @@ def test_a_journal_of_another_version_is_left_as_it_is(tmp_path: Path) -> None:
     assert path.read_bytes() == other
 
 
+def test_a_journal_is_done_with_where_the_folder_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All is in finished files by then: the crawl ended with 1, and said that it was not."""
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    journal.commit()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        journal.close(remove=True)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_journal_that_another_recovers_before_anything_is_in_it_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
