@@ -201,9 +201,11 @@ def _unwritable(uri: str) -> str:
     place = next(one for one in (path, *path.parents) if os.access(one, os.F_OK))
     if place.is_dir() == (place == path):
         return f"{place} is {'a' if place == path else 'no'} folder"
-    try:
-        if place != path:  # of /proc and the like root is told that it may write there
+    try:  # of /proc and the like root is told that it may write there
+        if place != path:
             tempfile.TemporaryFile(dir=place).close()
+        elif place.is_file():  # of a pipe or a device that would be seen
+            place.open("ab").close()
     except OSError:
         return f"{place} may not be written"
     return "" if os.access(place, os.W_OK) else f"{place} may not be written"

@@ -375,6 +375,7 @@ def test_an_option_that_there_is_not() -> None:
         ("FEEDS", {"a.jsonl": {"uri_params": "no.such"}}, "FEEDS: a.jsonl: there is no 'no.such'"),
         ("FEEDS", {"/dev/null/a.jsonl": {}}, "FEEDS: /dev/null/a.jsonl cannot be written: /dev/null is no folder"),
         ("FEEDS", {"/proc/a.jsonl": {}}, "FEEDS: /proc/a.jsonl cannot be written: /proc may not be written"),
+        ("FEEDS", {"/proc/version": {"format": "csv"}}, "/proc/version cannot be written: /proc/version may not be"),
         ("FEEDS", {"file:///tmp": {"format": "csv"}}, "FEEDS: file:///tmp cannot be written: /tmp is a folder"),
         ("FEED_URI_PARAMS", "no.such", "FEED_URI_PARAMS='no.such': there is no such function"),
         ("HTTPAUTH_USER", "me", "HTTPAUTH_USER and HTTPAUTH_PASS need HTTPAUTH_DOMAIN"),
