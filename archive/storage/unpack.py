@@ -44,6 +44,8 @@ _MOST_TRIED = 16 << 20
 """Bytes of broken units, beyond four times those of the file so far, that are looked through for units within them."""
 _RECORD_START = re.compile(rb"\s*(?:WARC/|[a-z]+:\S* \S+ \d{8})")
 _MAX_DICTIONARY = 64 << 20
+_SKIP_PIECE = 1 << 20
+_CUT = "the file ends within a frame to be skipped"
 
 
 @dataclass(slots=True)
@@ -190,11 +192,15 @@ class ZstKind(Kind):
 
 
 def _skip(source: Source, length: int) -> None:
-    """EOFError: there are not so many bytes."""
+    """EOFError: there are not so many bytes. Where that can be known none is passed: the length may be damaged, and
+    units follow."""
+    piece = min(length, _SKIP_PIECE)
+    if len(source.peek(piece)) < piece or (length > piece and source.ends_before(source.position + length)):
+        raise EOFError(_CUT)
     while length > 0:
-        taken = len(source.take(min(length, 1 << 20)))
+        taken = len(source.take(min(length, _SKIP_PIECE)))
         if not taken:
-            raise EOFError("the file ends within a frame to be skipped")
+            raise EOFError(_CUT)
         length -= taken
 
 
@@ -214,14 +220,14 @@ def read_dictionary(source: Source) -> bytes:
 
 
 def detect(source: Source) -> Kind | None:
-    """How the file is stored, by its first bytes; None: plain. KindUnreadable for another way of packing, a broken
-    dictionary, or one that ends before anything is stored."""
+    """How the file is stored, by its first bytes; None: plain. KindUnreadable for another way of packing, or a broken
+    dictionary."""
     # The proposal has no frame to be skipped before all others but a dictionary; `pzstd` begins with one.
     while (length := zstd.skippable(source.peek(8))) and not source.peek(8).startswith(ZST_DICTIONARY):
         try:
             _skip(source, length)
-        except EOFError as error:
-            raise KindUnreadable(str(error)) from None
+        except EOFError:
+            return ZstKind()
     head = source.peek(foreign.LONGEST)
     if head.startswith(XZ_MAGIC):
         return XzKind()
@@ -278,8 +284,8 @@ class Unpacked:
                 try:
                     kind.skip_filler(source)
                 except EOFError as error:
-                    self._report(begin, str(error), source.position - begin)
-                    return
+                    self._resync(kind, begin, str(error))
+                    continue
                 source.hold()
                 if not source.peek(1):
                     return

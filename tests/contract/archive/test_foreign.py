@@ -107,6 +107,19 @@ def test_a_cut_within_a_frame_to_be_skipped_is_told(before: int, plain: bytes) -
     assert (damage.offset, damage.reason) == (len(stored), "the file ends within a frame to be skipped")
 
 
+@pytest.mark.parametrize("length", [5000, 3 << 20, 0xFFFFFFFF])
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_frame_to_be_skipped_of_a_false_length_costs_nothing_else(before: int, length: int, plain: bytes) -> None:
+    """All behind it was passed over."""
+    stored = zstandard.compress(plain)
+    assert len(stored) < 5000
+    skipped = b"\x50\x2a\x4d\x18" + length.to_bytes(4, "little") + b"what"
+    with Reader(io.BytesIO(stored * before + skipped + stored)) as reader:
+        assert len(list(reader)) == (before + 1) * (1 + 3 * 3)
+    (damage,) = reader.damages
+    assert (damage.offset, damage.lost_bytes) == (before * len(stored), len(skipped))
+
+
 def test_lz4_behind_a_frame_to_be_skipped_is_told_as_lz4() -> None:
     with Reader(io.BytesIO(b"\x50\x2a\x4d\x18\1\0\0\0x\x04\x22\x4d\x18....")) as reader:
         assert list(reader) == []
