@@ -77,7 +77,7 @@ class FeedHistory:
     document named, how many were beyond the limit. `doubted`: it may have been said to be unchanged when it was not,
     and no condition has been answered with what is new since; `untrue`: twice running, so conditions are of no use.
     `names`: of items shown last what they are called, and their fingerprints (:mod:`seeds.harvest.items`); `relinked`:
-    some had other links by then.
+    how many documents running had them under other links.
     """
 
     polls: int = 0
@@ -111,7 +111,7 @@ class FeedHistory:
     untrue: bool = False
     doubted: bool = False
     names: bytes = b""
-    relinked: bool = False
+    relinked: int = 0
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)

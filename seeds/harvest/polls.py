@@ -22,7 +22,7 @@ from seeds.feeds.types import FeedEntry, FeedHints
 from seeds.harvest import catch_up, schedule
 from seeds.harvest.answers import Answer, Document, cache_lifetime_s, read
 from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, recalled
-from seeds.harvest.items import Item, items_of, note_names
+from seeds.harvest.items import Item, items_of, note_names, note_unchanged, now_relinked
 from seeds.harvest.schedule import Polling
 from seeds.harvest.types import FollowUp, PollRequest, PollResult, PollStats, PollWarning
 from seeds.sitemaps.parsing import MAX_ENTRIES
@@ -127,7 +127,7 @@ class _Visit:
             catch_up.add_sitemaps(up, document.sitemaps)
             unknown = self._unknown(items_of(document.feed.entries, history))
             new = tuple(item.entry for item in unknown)
-            history.seen = (history.seen + [item.mark for item in unknown])[: history.room]
+            history.seen = list(dict.fromkeys([*history.seen, *(item.mark for item in unknown)]))[: history.room]
             state = catch_up.advance(history, up, document.feed, len(new), self._polling.max_pages_back)
             stats = PollStats(pages_back=1, new_items=len(new), recovered=len(new))
         # No later than after a whole interval: this clock may be far behind the one by which the feed was polled.
@@ -180,6 +180,7 @@ class _Visit:
     def _unchanged(self) -> PollResult:
         history, now_s = self._history, self._now_s
         history.same += 1
+        note_unchanged(history, now_s)
         if history.window and history.last_s:
             history.window_age_s += now_s - history.last_s
             schedule.note_life(history, {mark.item for mark in history.sentinels}, None, now_s)
@@ -248,11 +249,11 @@ class _Visit:
         return self._result(again_in_ms, PollStats(polls=1, errors=int(not first)))
 
     def _unknown(self, items: Sequence[Item]) -> list[Item]:
-        """Those not seen before, in their order; each address once."""
+        """Those not seen before, or not for certain, in their order; each address once."""
         known = set(self._history.seen)
         new: dict[str, Item] = {}  # not by mark: of 50,000 pages in a sitemap two may have one
         for item in items:
-            if item.mark not in known and item.entry.url.startswith(("http://", "https://")):
+            if (item.mark not in known or item.again) and item.entry.url.startswith(("http://", "https://")):
                 new.setdefault(item.entry.url, item)
         return list(new.values())
 
@@ -262,9 +263,11 @@ class _Visit:
         that were most likely shown under another link."""
         history = self._history
         fresh = history.regroup({item.mark for item in items})
-        unknown, again = self._unknown(items), [item.entry for item in items if item.again]
-        if self._now_relinked(items):  # which of the others are new cannot be told
-            return [], [*(item.entry for item in unknown), *again]
+        unknown = self._unknown(items)
+        if now_relinked(items, history):  # which of the others are new cannot be told
+            return [], [item.entry for item in unknown]
+        again = [item.entry for item in unknown if item.again]
+        unknown = [item for item in unknown if not item.again]
         if len(history.seen) < MAX_SEEN or not history.groups:
             return unknown, again
         newest_ms, news, old = history.newest_s * 1000, list[Item](), list[FeedEntry]()
@@ -277,13 +280,9 @@ class _Visit:
                     old.append(item.entry)
         return news, old + again
 
-    def _now_relinked(self, items: Sequence[Item]) -> bool:
-        """Whether links are found to change, for the first time."""
-        return not self._history.relinked and any(item.relinked for item in items)
-
     def _is_gap(self, items: Sequence[Item], new: Sequence[FeedEntry]) -> bool:
         history = self._history
-        if not new or not history.seen:
+        if not new or not history.seen or any(item.relinked for item in items):
             return False
         marks = {item.mark for item in items}
         if marks.intersection(history.seen[:_ANCHORS]):
@@ -326,9 +325,9 @@ class _Visit:
         in_order = _newest_first(items)
         marks, new_marks = [item.mark for item in in_order], {item.mark for item in fresh}
         fresh_marks = [mark for mark in marks if mark in new_marks]
-        to_keep = fresh_marks if known and not self._now_relinked(items) else marks
+        to_keep = fresh_marks if known and not now_relinked(items, history) else marks
         self._note_pace(dated, new)
-        note_names(in_order, history)
+        note_names(in_order, history, self._now_s)
         schedule.note_life(history, set(marks), next(iter(fresh_marks), None), self._now_s)
         history.remember(to_keep)
         history.newest_s = max([history.newest_s, *(when for when in dated if when <= self._now_s)], default=0)

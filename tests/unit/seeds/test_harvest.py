@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from email.utils import formatdate
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from seeds.feeds.types import FeedEntry
 from seeds.harvest import Answer, Polling, PollRequest, PollResult, PollStats, poll, request
 from seeds.harvest import stored_us as stored
-from seeds.harvest.history import FeedHistory, fingerprint
+from seeds.harvest.history import CatchUp, FeedHistory, fingerprint
 from seeds.harvest.items import items_of, note_names
 from seeds.harvest.revisits import AGES_S, Look, conditions, revisit, stored_us
 from seeds.harvest.stats import as_counts, counter_name, rows, stale_names, table, together
@@ -19,6 +19,7 @@ from seeds.harvest.stats import as_counts, counter_name, rows, stale_names, tabl
 URL = "https://news.example/feed/"
 NOW_MS = 1_790_000_000_000
 HOUR_MS = 3_600_000
+TITLE = "<title>Indaba {n}</title>"
 
 
 def rss(numbers: Sequence[int], now_ms: int = NOW_MS, head: str = "", dated: bool = True) -> bytes:
@@ -663,15 +664,80 @@ def test_what_names_a_visit_in_its_link_makes_no_item_new(link: str) -> None:
 def test_items_whose_links_change_with_each_poll_are_found_once(inside: str) -> None:
     """All were new each time, and looked as if others had been missed between."""
     memo, found, waits = b"", list[int](), list[int]()
-    for hour in range(0, 60, 6):  # an item in six hours
+    for hour in range(0, 90, 6):  # an item in six hours
         body = linked(range(hour, hour - 120, -6), f"https://news.example/a?n={{n}}&amp;t={hour}", inside)
         result = ask(memo, NOW_MS + hour * HOUR_MS, body)
         memo, found = result.memo, [*found, len(result.new_items)]
         waits.append(result.again_in_ms or 0)
         assert reasons(result) == []
-    assert found == [20, 20 - 5, *[1] * 8], "the newest are remembered by name, and all once links were seen to change"
+    assert found == [*[20] * 6, *[1] * 9], "five documents running have other links"
     assert waits[-1] > HOUR_MS
     assert len(memo) < 2048
+
+
+def harvested(body: Callable[[int], bytes], days: int) -> tuple[list[str], int]:
+    """The links found of a feed that is polled whenever it is due, and how often it was."""
+    memo, now_ms, found, polls = b"", NOW_MS, list[str](), 0
+    while now_ms < NOW_MS + days * 24 * HOUR_MS:
+        result = ask(memo, now_ms, body((now_ms - NOW_MS) // 1000))
+        found += [item.url for item in result.new_items]
+        memo, now_ms, polls = result.memo, now_ms + (result.again_in_ms or 0), polls + 1
+    return found, polls
+
+
+@pytest.mark.parametrize("every_h", [1, 6, 24])
+@pytest.mark.parametrize(
+    ("titles", "inside"),
+    [
+        (5, "<title>Izindaba {n}</title>"),
+        (5, "<title>Izindaba {n}</title><guid isPermaLink='false'>{n}</guid>"),
+        (1, "<title>Isimo sezulu</title><guid isPermaLink='false'>{n}</guid>"),
+    ],
+)
+def test_what_comes_under_the_titles_of_the_last_items_is_not_missed(titles: int, inside: str, every_h: int) -> None:
+    """As the news of each hour, or the day's programmes. They were polled ever more rarely, up to once a day, and where
+    they had ids nothing was ever new again."""
+
+    def shown(at_s: int) -> bytes:
+        return linked(range(titles), f"https://news.example/{at_s // 3600 // every_h}/{{n}}", inside)
+
+    found, polls = harvested(shown, 4)
+    wanted = {f"https://news.example/{turn}/{n}" for turn in range(72 // every_h) for n in range(titles)}
+    assert wanted <= set(found)
+    assert polls < 4 * 300
+
+
+def test_a_list_of_what_was_published_long_ago_whose_links_are_of_the_day_is_taken_each_day() -> None:
+    """As of a page for each programme, which leads to what was sent last."""
+    daily = [linked(range(-999, -994), f"https://news.example/{day}/{{n}}") for day in range(20)]
+    found, _ = harvested(lambda at_s: daily[at_s // 86400], 20)
+    assert len(set(found)) >= 5 * 18
+
+
+def test_a_link_that_is_corrected_is_taken_in_both_forms() -> None:
+    """The first may have led nowhere."""
+    memo = ask(b"", NOW_MS, linked(range(-1, -11, -1), "https://news.example/{n}/")).memo
+    body = linked(range(-1, -11, -1), "https://news.example/{n}/").replace(b"/-1/", b"/indaba/")
+    assert links(ask(memo, NOW_MS + HOUR_MS, body)) == ["indaba"]
+
+
+def test_links_that_change_every_few_minutes_make_no_feed_polled_without_end() -> None:
+    """A server keeps for ten minutes what it has made for one reader."""
+
+    def shown(at_s: int) -> bytes:
+        return linked(range(10), f"https://news.example/a?n={{n}}&amp;t={at_s // 600}", "<title>Indaba {n}</title>")
+
+    _, polls = harvested(shown, 4)
+    assert polls < 4 * 30
+
+
+def test_an_older_page_under_the_titles_of_the_feed_is_taken() -> None:
+    history = FeedHistory.unpack(ask(b"", NOW_MS, linked(range(5), "https://news.example/2/{n}", TITLE)).memo)
+    history.relinked = 5
+    history.catch_up = CatchUp(f"{URL}?paged=2", "paged", 2, history.last_s, [], [])
+    older = Answer(f"{URL}?paged=2", 200, NOW_MS, body=linked(range(5), "https://news.example/1/{n}", TITLE))
+    result = poll(URL, history.pack(), older)
+    assert links(result) == [f"1/{n}" for n in range(5)]
 
 
 def test_items_that_have_only_titles_and_change_their_links_are_taken_again_ever_more_rarely() -> None:
@@ -707,7 +773,7 @@ def test_an_item_that_is_no_more_remembered_has_its_link_still() -> None:
     history = FeedHistory()
     entries = [FeedEntry(f"{URL}{n}", title=f"Indaba {n}", url=f"{URL}{n}", id=f"{n}") for n in range(5)]
     items = items_of(entries, history)
-    note_names(items, history)
+    note_names(items, history, NOW_MS // 1000)
     history.seen = [item.mark for item in items[1:]]
     assert items_of(entries, history) == items
 
