@@ -14,8 +14,8 @@ from sieve.urls import UrlError, as_parsed
 
 __all__ = ["Fetch", "Fetched", "reach"]
 
-# A host with a dot or a port, and no "//" behind what might be a scheme.
-_WITHOUT_SCHEME = re.compile(r"(?!\w+://)(?://)?(?=[^/?#]*[.:])[^/?#@\s]+(?:[/?#]|$)")
+# A host with a dot or a port in it, and no "//" behind what might be a scheme.
+_WITHOUT_SCHEME = re.compile(r"(?!\w+://)(?://)?(?=[^/?#]*[.:][^/?#])[^/?#@\s]+(?:[/?#]|$)")
 _NO_HTTPS = ("connect", "tls", "timeout", "cut", "protocol")
 
 
@@ -44,7 +44,7 @@ Fetch = Callable[[str], Fetched]
 
 def reach(written: str, fetch: Fetch) -> tuple[str, Fetched]:
     """The address that somebody means, and what came of fetching it: without a scheme by https, and by http where a
-    host speaks no https; by https where it answers by neither."""
+    host cannot be had by that, be it for its certificate; by https where it answers by neither."""
     tried: list[tuple[str, Fetched]] = []
     for url in _meant(written):
         answer = fetch(url)

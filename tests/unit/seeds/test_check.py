@@ -122,7 +122,10 @@ def test_discovery_of_a_site() -> None:
         ("denied.example", "https://denied.example/"),
         *(
             (same, same)
-            for same in ("http://a.example", "zulu", "mailto:me@a.example", "javascript:a.b", "a b.example")
+            for same in (
+                *("http://a.example", "https:/a.example", "zulu", "./zulu.toml", "mailto:me@a.example"),
+                *("javascript:a.b", "a b.example"),
+            )
         ),
     ],
 )
