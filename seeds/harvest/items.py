@@ -24,7 +24,7 @@ from seeds.crawl.scope import seed_key
 from seeds.feeds.types import FeedEntry
 from seeds.harvest.history import FeedHistory, fingerprint
 
-__all__ = ["Item", "item_mark", "items_of", "note_names", "note_unchanged", "now_relinked"]
+__all__ = ["Item", "item_mark", "items_of", "note_names", "note_unchanged"]
 
 _OFTEN = 5  # documents running with other links
 _CLOSE_S = 6 * 3600  # of polls further apart any items may be others
@@ -70,11 +70,6 @@ def items_of(entries: Sequence[FeedEntry], history: FeedHistory) -> list[Item]:
             item = Item(item.entry, mark, relinked=True, again=is_same and not (often and told_by))
         found.append(item)
     return found
-
-
-def now_relinked(items: Sequence[Item], history: FeedHistory) -> bool:
-    """Whether links are found to change, for the first time, of items that say nothing of the pace."""
-    return not history.relinked and any(item.again for item in items)
 
 
 def note_names(items: Sequence[Item], history: FeedHistory, now_s: int) -> None:

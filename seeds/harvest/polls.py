@@ -22,7 +22,7 @@ from seeds.feeds.types import FeedEntry, FeedHints
 from seeds.harvest import catch_up, schedule
 from seeds.harvest.answers import Answer, Document, cache_lifetime_s, read
 from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, recalled
-from seeds.harvest.items import Item, items_of, note_names, note_unchanged, now_relinked
+from seeds.harvest.items import Item, items_of, note_names, note_unchanged
 from seeds.harvest.schedule import Polling
 from seeds.harvest.types import FollowUp, PollRequest, PollResult, PollStats, PollWarning
 from seeds.sitemaps.parsing import MAX_ENTRIES
@@ -264,8 +264,6 @@ class _Visit:
         history = self._history
         fresh = history.regroup({item.mark for item in items})
         unknown = self._unknown(items)
-        if now_relinked(items, history):  # which of the others are new cannot be told
-            return [], [item.entry for item in unknown]
         again = [item.entry for item in unknown if item.again]
         unknown = [item for item in unknown if not item.again]
         if len(history.seen) < MAX_SEEN or not history.groups:
@@ -325,11 +323,10 @@ class _Visit:
         in_order = _newest_first(items)
         marks, new_marks = [item.mark for item in in_order], {item.mark for item in fresh}
         fresh_marks = [mark for mark in marks if mark in new_marks]
-        to_keep = fresh_marks if known and not now_relinked(items, history) else marks
         self._note_pace(dated, new)
         note_names(in_order, history, self._now_s)
         schedule.note_life(history, set(marks), next(iter(fresh_marks), None), self._now_s)
-        history.remember(to_keep)
+        history.remember(fresh_marks if known else marks)
         history.newest_s = max([history.newest_s, *(when for when in dated if when <= self._now_s)], default=0)
         history.same = 0 if new else history.same + 1
         for place in (document.places.get(entry.url) for entry in new if known):

@@ -718,7 +718,9 @@ def test_a_link_that_is_corrected_is_taken_in_both_forms() -> None:
     """The first may have led nowhere."""
     memo = ask(b"", NOW_MS, linked(range(-1, -11, -1), "https://news.example/{n}/")).memo
     body = linked(range(-1, -11, -1), "https://news.example/{n}/").replace(b"/-1/", b"/indaba/")
-    assert links(ask(memo, NOW_MS + HOUR_MS, body)) == ["indaba"]
+    result = ask(memo, NOW_MS + HOUR_MS, body)
+    assert links(result) == ["indaba"]
+    assert len(FeedHistory.unpack(result.memo).names) == 8 * 5, "of the newest alone, where links stay"
 
 
 def test_links_that_change_every_few_minutes_make_no_feed_polled_without_end() -> None:
