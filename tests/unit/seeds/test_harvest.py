@@ -733,6 +733,26 @@ def test_links_that_change_every_few_minutes_make_no_feed_polled_without_end() -
     assert polls < 4 * 30
 
 
+@pytest.mark.parametrize(
+    ("numbers", "inside", "taken"),
+    [
+        ([5, 5, 4, 3, 2, 1], "<title>Indaba {n}</title>{date}", 2),
+        ([1, 2, 3, 4, 5], "<title>Indaba {n}</title><guid>https://id.example/{n}</guid>", 5),
+    ],
+    ids=["two items have the same", "an id that is a link"],
+)
+def test_where_links_change_what_tells_no_item_apart_makes_none_known(
+    numbers: list[int], inside: str, taken: int
+) -> None:
+    memo, found = b"", 0
+    for hour in range(8):
+        link = f"https://news.example/{{n}}?t={hour}&amp;"
+        body = linked(numbers, link, inside).replace(b"&amp;", b"", 1)  # the first has another link
+        result = ask(memo, NOW_MS + (9 + hour) * HOUR_MS, body)
+        memo, found = result.memo, len(result.new_items)
+    assert found == taken
+
+
 def test_an_older_page_under_the_titles_of_the_feed_is_taken() -> None:
     history = FeedHistory.unpack(ask(b"", NOW_MS, linked(range(5), "https://news.example/2/{n}", TITLE)).memo)
     history.relinked = 5
