@@ -3,8 +3,8 @@
 An item has the same number by http and https, with and without `www.` or a last slash, and whatever names a visit in
 its link: a feed that moves to https shows nothing new. Some servers write another link into the feed each time they are
 asked (a session, a counter). Others show new items under the titles of the last ones (the news of each hour, a list of
-programmes), or correct a link. So links are thought to change where more items have the name of one that the last
-document showed, under another link, than have a known link; a name is one that one item alone has, there and here:
+programmes), or correct a link. So links are thought to change where most names that are remembered of the last document
+are shown under another link, and more than there are known links; a name is what one item alone has, both times:
 
 * items with the same title (or text, or id) and instant of publication say nothing of the pace from then on. All others
   do, so that a feed is polled often enough for what comes under the same titles;
@@ -60,7 +60,7 @@ def items_of(entries: Sequence[FeedEntry], history: FeedHistory) -> list[Item]:
         return items
     names = _names(items)
     moved = [item.mark not in known and name in before for item, (name, _) in zip(items, names, strict=True)]
-    if sum(moved) <= sum(item.mark in known for item in items):
+    if sum(moved) <= max(len(before) / 2, sum(item.mark in known for item in items)):
         return items
     often, found = history.relinked >= _OFTEN, []
     for item, (name, told_by), has_moved in zip(items, names, moved, strict=True):

@@ -723,6 +723,19 @@ def test_a_link_that_is_corrected_is_taken_in_both_forms() -> None:
     assert len(FeedHistory.unpack(result.memo).names) == 8 * 5, "of the newest alone, where links stay"
 
 
+def test_a_title_that_comes_again_hides_no_gap() -> None:
+    """As that of a column, where all else that was shown is gone."""
+
+    def shown(newest: int) -> bytes:
+        body = linked(range(newest, newest - 10, -1), "https://news.example/{n}/", TITLE)
+        return body.replace(f"Indaba {newest}<".encode(), b"Isimo sezulu<")
+
+    memo = b""
+    for hour in range(8):
+        memo = ask(memo, NOW_MS + hour * HOUR_MS, shown(hour)).memo
+    assert reasons(ask(memo, NOW_MS + 90 * HOUR_MS, shown(90)))[:1] == ["gap"]
+
+
 def test_links_that_change_every_few_minutes_make_no_feed_polled_without_end() -> None:
     """A server keeps for ten minutes what it has made for one reader."""
 
