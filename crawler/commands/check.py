@@ -28,17 +28,18 @@ class Command(ByHand, ScrapyCheck):
         from scrapy.utils.misc import load_object
 
         from crawler.addon import path_of
-        from crawler.console.paced import Pace, PacedHandler, PacedRobots
+        from crawler.console.paced import PacedHandler
+        from crawler.console.politeness import Known
         from crawler.console.robots_by_hand import RobotsByHand
 
         assert self.settings is not None
-        pace = Pace()
+        known = Known()
         handlers = self._effective_settings().getdict("DOWNLOAD_HANDLERS")
         for scheme, given in handlers.items():  # a project may have its own
             if given and scheme in ("http", "https"):
-                handlers[scheme] = type("Paced", (PacedHandler, load_object(given)), {"pace": pace})
+                handlers[scheme] = type("Paced", (PacedHandler, load_object(given)), {"known": known})
         middlewares = self.settings.getdict("DOWNLOADER_MIDDLEWARES")
-        middlewares[type("Paced", (PacedRobots,), {"pace": pace})] = middlewares.pop(path_of(RobotsByHand))
+        middlewares[type("Paced", (RobotsByHand,), {"known": known})] = middlewares.pop(path_of(RobotsByHand))
         # Waiting is theirs alone: what waits elsewhere cannot tell them of a Crawl-delay.
         mine = {
             "DOWNLOAD_HANDLERS": handlers,

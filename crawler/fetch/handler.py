@@ -56,8 +56,8 @@ _MOST_LOOKUPS = 256
 class RequestGrant(Protocol):
     """What ``request.meta["grant"]`` must offer: to which address, and until when, one request may be sent.
 
-    In a crawl a lease as this process holds it (`crawler.work.held`), beside it a turn of the polite client
-    (crawler/console/polite_client.py).
+    In a crawl a lease as this process holds it (`crawler.work.held`), beside it a turn of the commands that have none
+    (crawler/console/politeness.py).
     """
 
     address: str

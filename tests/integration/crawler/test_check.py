@@ -93,6 +93,26 @@ class Third(Spider):
         @url http://127.71.0.12:PORT/2
         """
 
+    def parse_unread(self, response):
+        """
+        @url http://127.71.0.15:PORT/1
+        """
+
+    def parse_unread_two(self, response):
+        """
+        @url http://127.71.0.15:PORT/2
+        """
+
+    def parse_cut(self, response):
+        """
+        @url http://127.71.0.16:PORT/1
+        """
+
+    def parse_cut_two(self, response):
+        """
+        @url http://127.71.0.16:PORT/2
+        """
+
     def parse_refused(self, response):
         """
         @url http://127.71.0.13:PORT/1
@@ -114,7 +134,7 @@ class Third(Spider):
         """
 '''
 DELAY_S, CRAWL_DELAY_S, ADDRESS_DELAY_S = 0.4, 1.0, 0.2
-ORDINARY, PATIENT, TOO_LONG, BUSY, REFUSED, SHARED = (f"127.71.0.{number}" for number in range(9, 15))
+ORDINARY, PATIENT, TOO_LONG, BUSY, REFUSED, SHARED, UNREAD, CUT = (f"127.71.0.{number}" for number in range(9, 17))
 RULES = {ORDINARY: "Disallow: /private", PATIENT: f"Crawl-delay: {CRAWL_DELAY_S}", TOO_LONG: "Crawl-delay: 9999"}
 
 
@@ -127,7 +147,11 @@ class Handler(HostHandler):
     def asked(self) -> None:
         begun, host = time.monotonic(), self.server.host
         time.sleep(DELAY_S)
-        if self.path == "/robots.txt":
+        if host == CUT:
+            self.close_connection = True
+        elif host == UNREAD:
+            self.answer(500, b"")
+        elif self.path == "/robots.txt":
             self.answer(200, f"User-agent: *\n{RULES.get(host, '')}\n".encode())
         elif host == BUSY:
             self.answer(429, b"")
@@ -177,7 +201,7 @@ def test_hosts_are_asked_at_the_pace_of_a_crawl_whatever_the_spiders(tmp_path: P
     Handler.spans.clear()
     names = tmp_path / "hosts"
     names.write_text(f"{SHARED} a.test\n{SHARED} b.test\n")
-    with hosts(Handler, [ORDINARY, PATIENT, TOO_LONG, BUSY, REFUSED, SHARED]) as web:
+    with hosts(Handler, [ORDINARY, PATIENT, TOO_LONG, BUSY, REFUSED, SHARED, UNREAD, CUT]) as web:
         project = write_project(tmp_path, SPIDERS + OTHERS, web.port)
         handlers = '{"http": "own.OwnHandler"}'
         more = {"FETCH_HOSTS_FILE": str(names), "FRONTIER_IP_DELAY_S": str(ADDRESS_DELAY_S)}
@@ -194,6 +218,8 @@ def test_hosts_are_asked_at_the_pace_of_a_crawl_whatever_the_spiders(tmp_path: P
         assert min(gaps(spans)) >= delay_s
     asked = [path for host, path in web.asked if host == TOO_LONG]
     assert asked == ["/robots.txt"]
+    for host in (UNREAD, CUT):
+        assert [path for at, path in web.asked if at == host] == ["/robots.txt"]
     for host in (BUSY, REFUSED):
         assert len([path for at, path in web.asked if at == host]) == 2, "robots.txt and one page"
     for said in ("FRONTIER_MAX_CRAWL_DELAY_S", "answered 429 and is not asked again", "answered 403 and is not"):

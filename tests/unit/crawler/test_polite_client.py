@@ -18,9 +18,10 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
-from crawler.console import polite_client
+from crawler.console import politeness
 from crawler.console.opted_out import OptedOut, OptOutsUnreadError
-from crawler.console.polite_client import MOST_HOPS, BlockingFetch, PoliteClient
+from crawler.console.polite_client import BlockingFetch, PoliteClient
+from crawler.console.politeness import MOST_HOPS
 from frontier.clock_line import uptime_s
 from frontier.robots import LONGEST_BYTES
 from frontier.types import HostPolicy
@@ -44,14 +45,14 @@ def test_what_opts_out_while_its_request_waits_for_the_address_is_not_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with answering(lambda _: b"") as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
-        bind = polite_client.Turn.bind
+        bind = politeness.Turn.bind
 
-        async def bind_late(turn: polite_client.Turn, address: str) -> bool:
+        async def bind_late(turn: politeness.Turn, address: str) -> bool:
             if asked:
                 monkeypatch.setattr(fetch.opted_out, "against", lambda _: "a.test")
             return await bind(turn, address)
 
-        monkeypatch.setattr(polite_client.Turn, "bind", bind_late)
+        monkeypatch.setattr(politeness.Turn, "bind", bind_late)
         assert fetch(f"{home}/page").problem == "opted_out"
     assert asked == ["/robots.txt"]
 
@@ -102,7 +103,7 @@ def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
 ) -> None:
     begun = uptime_s()
     clock = SimpleNamespace(now=begun)
-    monkeypatch.setattr(polite_client, "uptime_s", lambda: clock.now)
+    monkeypatch.setattr(politeness, "uptime_s", lambda: clock.now)
     told = [(status, more)]
 
     def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
@@ -122,7 +123,7 @@ def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
 def test_a_host_that_stays_busy_rests_longer_and_longer_as_in_a_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until the others of its addresses are not asked any more; an answer forgives, and so do ten minutes."""
     clock = SimpleNamespace(now=uptime_s())
-    monkeypatch.setattr(polite_client, "uptime_s", lambda: clock.now)
+    monkeypatch.setattr(politeness, "uptime_s", lambda: clock.now)
     statuses = iter((503, 429, 200, 503, 503, 503))
 
     def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
@@ -139,7 +140,7 @@ def test_a_host_that_stays_busy_rests_longer_and_longer_as_in_a_crawl(monkeypatc
 
 def test_who_is_waited_for_long_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A host, and an address that another host has as well; of the usual pauses nothing is said."""
-    monkeypatch.setattr(polite_client, "_SILENT_WAIT_S", 0.25)
+    monkeypatch.setattr(politeness, "_SILENT_WAIT_S", 0.25)
     settings = given(FRONTIER_DELAY_S=0.01, FRONTIER_IP_DELAY_S=0)
     with (
         answering(lambda _: b"") as (home, _),
@@ -151,7 +152,7 @@ def test_who_is_waited_for_long_is_told(monkeypatch: pytest.MonkeyPatch, capsys:
         fetch.keep_to({home: HostPolicy(delay_ms=1000, address_delay_ms=400)})
         assert all(fetch(url).ok for url in (f"{home}/1", f"{other}/page", f"{home}/2"))
     told = re.findall("waits until [-0-9]{10} [:0-9]{8}Z to ask (.*)\n", capsys.readouterr().err)
-    assert told == [urlsplit(home).hostname, home]
+    assert told == [home, urlsplit(home).hostname, home], "what is learnt of delays counts at once"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_a_robots_txt_that_only_failed_is_asked_for_again_a_day_later(monkeypatc
             (172_799, "robots_unreachable"),
             (172_802, ""),
         ):
-            monkeypatch.setattr(polite_client, "uptime_s", partial(float, begun + later_s))
+            monkeypatch.setattr(politeness, "uptime_s", partial(float, begun + later_s))
             assert fetch(f"{home}/page").problem == problem
     assert asked == ["/robots.txt", "/page", "/robots.txt", "/robots.txt", "/page"]
 
@@ -247,9 +248,9 @@ def test_who_waits_for_a_host_goes_by_a_delay_that_is_learnt_meanwhile(seconds: 
 
 
 def test_who_no_longer_waits_for_an_address_takes_back_none_of_its_delay() -> None:
-    places: defaultdict[str, polite_client.Place] = defaultdict(polite_client.Place)
+    places: defaultdict[str, politeness.Place] = defaultdict(politeness.Place)
     places["192.0.2.1"].due = due = uptime_s() + 100
-    turn = polite_client.Turn(places, Mock(), MagicMock())
+    turn = politeness.Turn(places, Mock(), MagicMock())
 
     async def cancelled() -> None:
         with contextlib.suppress(TimeoutError):
@@ -281,7 +282,7 @@ def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatc
         BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
     ):
         assert fetch(f"{home}/robots.txt").ok
-        monkeypatch.setattr(polite_client, "uptime_s", lambda: uptime_s() + 86_402)
+        monkeypatch.setattr(politeness, "uptime_s", lambda: uptime_s() + 86_402)
         assert fetch(f"{home}/page").problem == "robots_unreachable"
         fetch(f"{other}/page")
     assert asked == ["/robots.txt", "/robots.txt", "/moved.txt", "/further.txt"]
@@ -291,7 +292,7 @@ def test_a_robots_txt_that_could_not_be_had_takes_back_no_crawl_delay(monkeypatc
 def test_a_robots_txt_is_relied_on_for_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = uptime_s()
     clock = SimpleNamespace(now=begun)
-    monkeypatch.setattr(polite_client, "uptime_s", lambda: clock.now)
+    monkeypatch.setattr(politeness, "uptime_s", lambda: clock.now)
     told = [b"User-agent: *\nDisallow: /\n", b""]
     with (
         answering(lambda path: told.pop() if path == "/robots.txt" else b"") as (home, asked),
@@ -336,7 +337,7 @@ def test_so_many_redirects_are_followed(hops: int, problem: str) -> None:
 
 def test_who_wants_long_delays_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are no rest of the host's, and the longest that a robots.txt may ask for does not bound them."""
-    monkeypatch.setattr(polite_client, "_LONGEST_WAIT_S", 0.1)
+    monkeypatch.setattr(politeness, "_LONGEST_WAIT_S", 0.1)
     settings = given(FRONTIER_DELAY_S=0.3, FRONTIER_IP_DELAY_S=0, FRONTIER_MAX_CRAWL_DELAY_S=0.2)
     with answering(lambda _: b"") as (home, asked), BlockingFetch(settings) as fetch:
         assert [fetch(f"{home}/{number}").problem for number in range(2)] == ["", ""]
@@ -404,7 +405,7 @@ def test_rules_that_have_moved_are_read_as_those_that_have_not() -> None:
 
 def test_a_long_crawl_delay_of_a_robots_txt_that_has_moved_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """As from http to https: that host's own robots.txt would come after it."""
-    monkeypatch.setattr(polite_client, "_LONGEST_WAIT_S", 0.1)
+    monkeypatch.setattr(politeness, "_LONGEST_WAIT_S", 0.1)
     settings = given(FRONTIER_DELAY_S=0, FRONTIER_MAX_CRAWL_DELAY_S=0.2)
     with (
         answering(lambda _: b"User-agent: *\nCrawl-delay: 60\n") as (home, asked),

@@ -19,7 +19,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.commands.fetch import Command
-from crawler.console import by_hand, robots_by_hand
+from crawler.console import by_hand, politeness
 from crawler.console.robots_by_hand import RobotsByHand
 from crawler.fetch.errors import ConnectError, DnsError
 from frontier.clock_line import uptime_s
@@ -106,10 +106,10 @@ def test_rules_are_relied_on_for_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
     assert may(made, PAGE)
     answers[RULES] = (200, b"User-agent: *\nDisallow: /private/\n")
     for later_s, said in ((86_390, True), (86_410, False)):
-        monkeypatch.setattr(robots_by_hand, "uptime_s", partial(float, begun + later_s))
+        monkeypatch.setattr(politeness, "uptime_s", partial(float, begun + later_s))
         assert may(made, PAGE) is said
     answers[RULES] = (503, b"")
-    monkeypatch.setattr(robots_by_hand, "uptime_s", partial(float, begun + 3 * 86_400))
+    monkeypatch.setattr(politeness, "uptime_s", partial(float, begun + 3 * 86_400))
     assert not may(made, "http://a.example/")
 
 
