@@ -392,9 +392,7 @@ class WarcWriter:
     def _rewrite_journal(self) -> None:
         with self._lock:
             self._journal.commit()
-            frames: list[Frame] = []
-            if self._noted[0]:
-                frames.append((FILE_OPENED, self._noted))
+            frames: list[Frame] = [(FILE_OPENED, self._noted)] if self._noted[0] else []
             frames += [group.frame() for groups in self._unsettled.values() for group in groups]
             frames += [group.frame() for group in self._accepted.values()]
             frames.append((SETTLED, (list(self._accepted), [])))
