@@ -5,7 +5,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 
 ==================  =======================================================================================
 ``meta``            hash: queued, parked, pages, bytes, words, started, seq (last lease number), intakes, buckets,
-                    newcomers (authorities in them), better, credit, credited, narrowed (lua/_line.lua)
+                    newcomers (authorities in them), better, credit, credited, cleared (lua/_line.lua)
 ``a:AUTHORITY``     the authority's record: struct and msgpack map (frontier/host.py, lua/_visits.lua), from its first
                     lease on, or from a lease() that looked ahead to the end of its parking
 ``b:NUMBER``        records of authorities without a lease yet, some eight of them (lua/_newcomers.lua)

@@ -98,13 +98,13 @@ function line.narrow()
     call('ZREM', HOT, unpack(waiters))
   end
   if #waiters == MOVED_AT_ONCE then return true end
-  call('HSET', KEYS[1], 'narrowed', 1)
+  call('HSET', KEYS[1], 'cleared', 1)
   return false
 end
 
 -- All bands may join it; a budget that was raised is spent later, or lowered again.
 function line.widen()
-  if line.cleared then call('HDEL', KEYS[1], 'narrowed') end
+  if line.cleared then call('HDEL', KEYS[1], 'cleared') end
 end
 
 -- the first of those worth least that may have a turn after so many others, and how many of them may

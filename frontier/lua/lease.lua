@@ -22,7 +22,7 @@ local all_under_way = false
 -- A lease is a page at most: with those that others hold there are never more than the budget has. What of them becomes
 -- none leaves room for others. That of pages comes last: the others end all, it may leave what pages embed.
 local function spent_budget()
-  local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited', 'narrowed')
+  local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited', 'cleared')
   sequence = tonumber(meta[4] or 0)
   line.go_on(tonumber(meta[5] or 0), tonumber(meta[6] or 0), tonumber(meta[7] or now))
   line.cleared = meta[8]

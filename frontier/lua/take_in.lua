@@ -102,7 +102,7 @@ end
 
 -- Whether nobody looks at who stands in line behind the best band: only what pages embed was leased last (_line.lua). All
 -- others may be leased again since a budget was raised, and not be when they are next asked for.
-local function is_narrowed() return call('HEXISTS', KEYS[1], 'narrowed') == 1 end
+local function is_narrowed() return call('HEXISTS', KEYS[1], 'cleared') == 1 end
 
 local function take_group(authority, items)
   local is_new = not load_record(authority)

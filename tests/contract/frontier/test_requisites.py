@@ -379,6 +379,22 @@ def test_a_budget_that_is_raised_and_lowered_again(server: redis.Redis, clock: C
     assert sorted(url for _ in range(3) for url in urls(first.lease(9).leases)) == [f"{B}/1.png", f"{C}/1.png"]
 
 
+def test_a_line_that_a_version_before_took_for_left(server: redis.Redis, clock: Clock) -> None:
+    """It noted for which budget all but the best band had left, and not that others had joined since."""
+    from frontier.redis_frontier import RedisFrontier
+
+    def frontier(pages: int) -> RedisFrontier:
+        return RedisFrontier(server, "before", replace(FREE, budget=Budget(pages, requisites=True)), now_ms=clock)
+
+    first, second = frontier(1), frontier(9)
+    second.take_in([Candidate(f"{host}/page", score=0.5) for host in (A, B, C)])
+    done(second, one(second))
+    second.take_in([embedded(f"{host}/1.png", not_before_ms=clock.now_ms + 1000) for host in (B, C)])
+    server.hset(first.keys.meta, "narrowed", 1)
+    clock.forward(2000)
+    assert sorted(url for _ in range(3) for url in urls(first.lease(9).leases)) == [f"{B}/1.png", f"{C}/1.png"]
+
+
 def test_what_is_worth_least_need_not_wait_for_what_its_host_has_parked(server: redis.Redis, clock: Clock) -> None:
     """When the budget is raised; before, its host is looked at for the sake of both."""
     from frontier.redis_frontier import RedisFrontier
