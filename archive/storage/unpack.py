@@ -41,7 +41,8 @@ _XZ_HEADER = 12
 _ZLIB_ERROR: type[Exception] = zlib_ng.error  # type: ignore[assignment]
 _ERRORS = (lzma.LZMAError, _ZLIB_ERROR, zstandard.ZstdError, EOFError)
 _MOST_TRIED = 16 << 20
-"""Bytes of broken units, beyond four times those of the file so far, that are looked through for units within them."""
+"""Bytes of broken units and of frames to be skipped, beyond four times those of the file so far, that are looked
+through for units within them."""
 _RECORD_START = re.compile(rb"\s*(?:WARC/|[a-z]+:\S* \S+ \d{8})")
 _MAX_DICTIONARY = 64 << 20
 _SKIP_PIECE = 1 << 20
@@ -192,10 +193,12 @@ class ZstKind(Kind):
 
 
 def _skip(source: Source, length: int) -> None:
-    """EOFError: there are not so many bytes. Where that can be known none is passed: the length may be damaged, and
-    units follow."""
-    piece = min(length, _SKIP_PIECE)
-    if len(source.peek(piece)) < piece or (length > piece and source.ends_before(source.position + length)):
+    """Hold there, and go past so many bytes. EOFError: there are fewer. Units may lie within them where no other one
+    stands behind: the length may be damaged."""
+    source.hold()
+    if length > _SKIP_PIECE and source.ends_before(
+        source.position + length
+    ):  # farther than one can be rewound, perhaps
         raise EOFError(_CUT)
     while length > 0:
         taken = len(source.take(min(length, _SKIP_PIECE)))
@@ -227,7 +230,7 @@ def detect(source: Source) -> Kind | None:
         try:
             _skip(source, length)
         except EOFError:
-            return ZstKind()
+            break
     head = source.peek(foreign.LONGEST)
     if head.startswith(XZ_MAGIC):
         return XzKind()
@@ -242,7 +245,8 @@ def detect(source: Source) -> Kind | None:
         raise KindUnreadable(
             f"{packed}, which is not read here; unpack it first (read are plain files, .gz, .xz, .zst)"
         )
-    return None
+    source.rewind()
+    return ZstKind() if zstd.skippable(source.peek(8)) else None
 
 
 class Unpacked:
@@ -280,18 +284,19 @@ class Unpacked:
         while True:
             source.hold()
             if not kind.starts(source):
-                begin = source.position
+                reason = f"no {kind.name} unit begins here"
                 try:
                     kind.skip_filler(source)
+                    if not source.peek(1):
+                        return
                 except EOFError as error:
-                    self._resync(kind, begin, str(error))
+                    reason = str(error)
+                if not kind.starts(source):
+                    begin = source.held
+                    self._go_back(begin)
+                    self._resync(kind, begin, reason)
                     continue
                 source.hold()
-                if not source.peek(1):
-                    return
-                if not kind.starts(source):
-                    self._resync(kind, source.position, f"no {kind.name} unit begins here")
-                    continue
             yield from self._unit(kind)
 
     def _report(self, offset: int, reason: str, lost: int = 0) -> Damage:
@@ -332,6 +337,14 @@ class Unpacked:
         unit.length = source.position - unit.offset
         yield Chunk(b"".join(parts), unit, given)
 
+    def _go_back(self, begin: int) -> None:
+        """To where something broken began, as units may lie within it; but each of many could hold all behind it."""
+        source = self._source
+        self._tried += source.position - begin
+        if self._tried <= _MOST_TRIED + 4 * source.position:
+            source.rewind()
+        source.hold()
+
     def _salvage(self, kind: Kind, unit: Unit, given: int, rest: bytes, reason: str) -> Iterator[Chunk]:
         """What can be had of a broken unit beyond the ``given`` plain bytes, then on to the next unit. ``rest``: what
         has come out already, which is all there is of one whose beginning is not held any more."""
@@ -339,10 +352,7 @@ class Unpacked:
         if source.held == unit.offset:
             source.rewind()
             rest = self._prefix(kind, given)
-        self._tried += source.position - unit.offset
-        if self._tried <= _MOST_TRIED + 4 * source.position:  # else each of many could hold all behind it
-            source.rewind()
-        source.hold()
+        self._go_back(unit.offset)
         reported = len(self._damages)
         self._resync(kind, unit.offset, reason)
         yield Chunk(rest, unit, given, self._damages[reported])
