@@ -1,8 +1,8 @@
 -- Add to tables of counters. ARGV[1]: {once, table, table, ...}; once: {caller, number of its call}, or {} for a call that
 -- counts whenever it is made; a table: {name, counter, {what is added at each of its places}, counter, ...}. returns the
 -- totals of just these places, in this order. Most are 0 most of the time and only read; the last is written all the
--- same, to say how many there are. Cost O(places). Atomic, so that a reader sees all of a batch or nothing, and a call
--- counts once: its client makes it again when no answer came, and a Redis that hung still does what it was asked for.
+-- same, to say how many there are. Cost O(places). Atomic, so that a call counts once: its client makes it again when no
+-- answer came, and a Redis that hung still does what it was asked for. (Who reads a long table sees part of a batch.)
 -- Nothing is written at the memory limit: what is counted can wait.
 
 local DAY = 86400000
