@@ -56,14 +56,13 @@ class FrontierDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._meta: dict[Request, dict[str, Any]] = {}  # what is ours in that of each request under way
-        self._errors: dict[Request, Exception] = {}  # why one of them has no answer
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002
         """:class:`OutsideFrontierError` for what no lease is left for; of the deferred :class:`InPlaceError`."""
         lease, grant = lease_of(request), request.meta.get("grant")
         if lease is None or not isinstance(grant, HeldLease) or grant.spent:
             raise refused(request, "no delay and no robots.txt would hold for it")
-        grant.spent = True
+        grant.spent, grant.error = True, None
         self._meta[request] = {"lease": lease, "grant": grant, "capture": None}
         errback = request.errback  # before a middleware has it
         return super().fetch(request).addBoth(self._ended, request, errback)
@@ -76,7 +75,7 @@ class FrontierDownloader(Downloader):
         try:
             return await super()._enqueue_request(request)
         except Exception as error:
-            self._errors[request] = error
+            ours["grant"].error = error
             raise
         finally:
             ours["capture"] = request.meta.get("capture")
@@ -84,11 +83,11 @@ class FrontierDownloader(Downloader):
     def _ended(
         self, result: Response | Request | Failure, request: Request, errback: Callable[[Failure], Any] | None
     ) -> Response | Failure:
-        request.meta.update(self._meta.pop(request))
+        ours = self._meta.pop(request)
+        request.meta.update(ours)
         request.errback = errback
-        error = self._errors.pop(request, None)
         if isinstance(result, Request):
-            raise InPlaceError(result) from error
+            raise InPlaceError(result) from ours["grant"].error
         if isinstance(result, Response) and result.request not in (None, request):
             return result.replace(request=request)
         return result

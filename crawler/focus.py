@@ -13,11 +13,13 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import xxhash
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
+from crawler.fetch.handler import Capture
 from crawler.harvest.item_dates import memo_elsewhere
 from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import Revisits, published_of
@@ -83,6 +85,8 @@ class FocusMiddleware:
         self._crawler = crawler
         self._worker = worker
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
+        # What becomes of each answer, kept from its callback, which may do with its `meta` what it likes.
+        self._judged: WeakKeyDictionary[Response, tuple[Lease, Finding, Capture | None]] = WeakKeyDictionary()
         self._marks: OrderedDict[tuple[str, bytes, bool], str] = OrderedDict()  # the first page with it
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
         self._revisits = Revisits(crawler.settings) if crawler.settings.getbool("HARVEST_REVISIT") else None
@@ -102,7 +106,11 @@ class FocusMiddleware:
             return
         if lease.kind in RECURRING:
             assert "finding" in response.meta, "the downloader middleware crawler.poll_reader is missing"
-            return
+        else:
+            response.meta["finding"] = self._finding(response, lease)
+        self._judged[response] = lease, response.meta["finding"], response.meta.get("capture")
+
+    def _finding(self, response: Response, lease: Lease) -> Finding:
         finding = Finding(answers.result_of(response))
         finding.retry_after_ms = answers.retry_after_ms(response, self._now_ms)
         finding.shown = is_requisite(lease) and answers.may_keep(self._told(response))
@@ -117,7 +125,7 @@ class FocusMiddleware:
             self._read_page(response, lease, finding)
         elif finding.result == "not_modified" and self._revisits is not None:
             self._revisits.unchanged(lease, finding)
-        response.meta["finding"] = finding
+        return finding
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass on what a spider starts with, however much, no sooner than it can be kept: Redis may be away."""
@@ -142,10 +150,10 @@ class FocusMiddleware:
 
     def _hand_on(self, output: Any, response: Response) -> bool:
         """Whether it was a request of a leased page's, which is scheduled now."""
-        if not isinstance(output, Request) or answers.lease_of(self._request(response)) is None:
+        if not isinstance(output, Request) or response not in self._judged:
             return False
         assert self._crawler.engine is not None
-        output.meta.setdefault("finding", response.meta["finding"])  # whose request it is
+        output.meta.setdefault("finding", self._judged[response][1])  # whose request it is
         self._crawler.engine.crawl(output)
         return True
 
@@ -154,10 +162,8 @@ class FocusMiddleware:
         self._finish(response)
 
     def _finish(self, response: Response) -> None:
-        lease = answers.lease_of(self._request(response))
-        finding: Finding | None = response.meta.get("finding")
-        if lease is not None and finding is not None:
-            self._worker.finish(lease, finding, response.meta.get("capture"))
+        if response in self._judged:
+            self._worker.finish(*self._judged[response])
 
     @staticmethod
     def _request(response: Response) -> Request:

@@ -22,6 +22,7 @@ from scrapy.http import Request
 from crawler.downloader import LEASE_CHANGED, refused
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
 from crawler.pages.answers import RobotsDeniedError, lease_of
+from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
 from frontier.robots import Rules
 from frontier.types import Kind, Lease
@@ -49,9 +50,16 @@ class RobotsMiddleware:
     async def process_request(self, request: Request) -> None:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
         now deny all there is, :class:`OptedOutError`; :class:`OutsideFrontierError` for what has no lease any more."""
-        lease = lease_of(request)
-        if lease is None:
+        lease, grant = lease_of(request), request.meta.get("grant")
+        if lease is None or not isinstance(grant, HeldLease):
             raise refused(request, LEASE_CHANGED)
+        try:
+            await self._look(request, lease)
+        except Exception as error:
+            grant.error = error  # a middleware that asks for the page again instead does not change that
+            raise
+
+    async def _look(self, request: Request, lease: Lease) -> None:
         elsewhere = request.url != lease.url or lease.hops > 0
         if elsewhere and (prefix := await self._worker.opted_out_by(request.url)):
             raise OptedOutError(f"{prefix} has opted out, and with it {request.url}")

@@ -244,11 +244,12 @@ class FrontierScheduler(BaseScheduler):
     def _call_errback(self, failure: Failure, lease: Lease, finding: Finding) -> Any:
         """Call the spider's errback, unless the page is tried again, and end the lease when its output has been
         consumed: the other way round a kill in between would lose the requests of the errback."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        capture = request.meta.get("capture")  # the errback may do with it what it likes
 
         def end() -> None:
-            self._end(lease, request.url, finding, request.meta.get("capture"))
+            self._end(lease, request.url, finding, capture)
 
-        request: Request = failure.request  # type: ignore[attr-defined]
         errback = self._errback(lease) if self._is_last(lease, finding) else None
         try:
             output = errback(failure) if errback is not None else None

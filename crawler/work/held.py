@@ -37,7 +37,7 @@ class HeldLease:
     when the lease runs out, and `start_by`, the last instant at which a fetch can still end before, from the earlier.
     """
 
-    __slots__ = ("_holder", "_known_until", "address", "due", "ends", "lease", "remade", "spent", "start_by")
+    __slots__ = ("_holder", "_known_until", "address", "due", "ends", "error", "lease", "remade", "spent", "start_by")
 
     def __init__(
         self, lease: Lease, now_ms: int, granted: tuple[float, float], fetch_timeout_s: float, holder: Holder
@@ -51,6 +51,7 @@ class HeldLease:
         self.start_by = self.ends - fetch_timeout_s - _RESERVE_S
         self.remade = 0  # how often a middleware has made another request of that for it
         self.spent = False  # whether its one request is under way or done with
+        self.error: Exception | None = None  # why that one has no answer
         self._holder = holder
         self._known_until = min(arrived, asked + _LONGEST_WAY_S) + _KNOWN_S
 

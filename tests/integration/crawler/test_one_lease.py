@@ -162,6 +162,39 @@ class HasNoMeta(HasAnothers):
 class HasAnothersAnswer(HasAnothers):
     name, custom_settings = "has-anothers-answer", {"DOWNLOADER_MIDDLEWARES": {AnswerOfAnother: ORDER}}
 
+class AsksAgain:
+    asked = 0
+
+    def process_exception(self, request, exception):
+        AsksAgain.asked += 1
+        return request.copy()
+
+class IsDenied(Spider):
+    name, custom_settings = "is-denied", {"DOWNLOADER_MIDDLEWARES": {AsksAgain: ORDER}}
+
+    async def start(self):
+        yield Request(WEB + "/denied", errback=self.failed)
+
+    def failed(self, failure):
+        yield {"cause": type(failure.value.__cause__).__name__, "asked": AsksAgain.asked}
+
+class Clears(Spider):
+    name = "clears"
+
+    async def start(self):
+        for path in "/1", "/cut", "/missing":
+            yield Request(WEB + path, self.page, errback=self.failed)
+
+    def page(self, response):
+        response.meta.clear()
+        yield {"page": response.url}
+        yield Request(WEB + "/2", self.page)
+
+    def failed(self, failure):
+        failure.request.meta.clear()
+        yield {"failed": failure.request.url}
+        yield Request(WEB + "/3", self.page)
+
 class FromCache(OfAMiddleware):
     name = "from-cache"
     custom_settings = {**OfAMiddleware.custom_settings, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
@@ -173,6 +206,8 @@ class Handler(HostHandler):
 
     def asked(self) -> None:
         if self.path == "/robots.txt":
+            self.answer(200, b"User-agent: *\nDisallow: /denied", Content_Type="text/plain")
+        elif self.path == "/missing":
             self.answer(404, b"")
         elif self.path == "/cut":
             self.close_connection = True
@@ -232,4 +267,22 @@ def test_an_answer_that_a_middleware_has_kept_ends_the_page_that_it_is_given_for
     page = f"http://{HERE}:{web.port}/"
     assert items == [{"page": f"{page}1", "of": f"{page}{number}"} for number in (1, 2)]
     assert [path for _, path in web.asked] == ["/robots.txt", "/1"]
+    assert "had run out" not in log
+
+
+def test_a_page_that_is_denied_is_not_tried_again_whatever_a_middleware_asks_for(web: Host, project: Path) -> None:
+    """It was asked for ten times at once, and that at three tries, as one that nothing had been said of."""
+    items, _ = crawl(project, "is-denied")
+    assert items == [{"cause": "RobotsDeniedError", "asked": 1}]
+    assert [path for _, path in web.asked] == ["/robots.txt"]
+
+
+def test_a_page_is_done_with_whatever_a_callback_makes_of_its_meta(web: Host, project: Path) -> None:
+    """It was fetched again whenever its lease ran out, and the crawl never ended."""
+    items, log = crawl(project, "clears")
+    page = f"http://{HERE}:{web.port}/"
+    failed = [{"failed": f"{page}{path}"} for path in ("cut", "missing")]
+    assert items == [*failed, *({"page": f"{page}{number}"} for number in (1, 2, 3))]
+    asked = [path for _, path in web.asked]
+    assert sorted(asked) == ["/1", "/2", "/3", "/cut", "/cut", "/cut", "/missing", "/robots.txt"]
     assert "had run out" not in log

@@ -46,6 +46,7 @@ def test_a_request_goes_with_its_page_and_no_page_with_that_of_another() -> None
     first, second, crawler = page(1), page(2), Mock()
     focus: Any = FocusMiddleware.__new__(FocusMiddleware)
     focus._crawler, focus._worker = crawler, Mock()
+    focus._judged = {answer: (answer.meta["lease"], answer.meta["finding"], None) for answer in (first, second)}
     new, alone = Request("http://a.example/3"), Request("http://a.example/4", meta={"lease": first.meta["lease"]})
     assert first.request
     assert list(focus.process_spider_output(second, [new, alone, first.request, 7])) == [None, None, None, 7]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from scrapy.http import Request
@@ -12,6 +13,7 @@ from scrapy.http import Request
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
 from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError
 from crawler.robots import RobotsMiddleware
+from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
 from frontier.opt_outs import against
 from frontier.robots import Rules
@@ -49,7 +51,7 @@ def look(middleware: RobotsMiddleware, path: str, version: int = 7, sent: str = 
 
 
 def granted(url: str, lease: Lease) -> Request:
-    return Request(url, meta={"lease": lease})
+    return Request(url, meta={"lease": lease, "grant": HeldLease(lease, 0, (0.0, 0.0), 1.0, Mock())})
 
 
 def middleware_for(records: Records) -> RobotsMiddleware:
@@ -147,3 +149,10 @@ def test_rules_that_were_asked_for_twice_at_a_time_are_counted_once() -> None:
     for _ in range(3):
         middleware._keep(("http://a.test", 7), rules, 100)
     assert middleware._rules_bytes == 100
+
+
+def test_why_nothing_is_sent_is_kept_with_the_grant_whatever_a_middleware_asks_for_instead() -> None:
+    request = granted(LEASE.url, LEASE)
+    with pytest.raises(StaleLeaseError) as raised:
+        asyncio.run(middleware_for(Records(None)).process_request(request))
+    assert request.meta["grant"].error is raised.value
