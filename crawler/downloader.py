@@ -29,6 +29,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.pages.answers import OutsideFrontierError, lease_of
+from crawler.pages.own_requests import OF_ONE_FETCH
 from crawler.work.held import HeldLease
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,8 @@ class FrontierDownloader(Downloader):
         if lease is None or not isinstance(grant, HeldLease) or grant.spent:
             raise refused(request, "no delay and no robots.txt would hold for it")
         grant.spent, grant.error = True, None
-        self._meta[request] = {"lease": lease, "grant": grant, "capture": None}
+        ours = {name: value for name, value in request.meta.items() if name in OF_ONE_FETCH}
+        self._meta[request] = {**ours, "capture": None}
         errback = request.errback  # before a middleware has it
         return super().fetch(request).addBoth(self._ended, request, errback)
 
@@ -72,6 +74,7 @@ class FrontierDownloader(Downloader):
         ours = self._meta[request]
         if any(request.meta.get(name) is not ours[name] for name in ("lease", "grant")):
             raise refused(request, LEASE_CHANGED)
+        request.meta.update(ours)
         try:
             return await super()._enqueue_request(request)
         except Exception as error:

@@ -19,7 +19,7 @@ import xxhash
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
-from crawler.fetch.handler import Capture
+from crawler.fetch.handler import Capture, refusal_behind
 from crawler.harvest.item_dates import memo_elsewhere
 from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import Revisits, published_of
@@ -112,7 +112,7 @@ class FocusMiddleware:
 
     def _finding(self, response: Response, lease: Lease) -> Finding:
         finding = Finding(answers.result_of(response))
-        finding.retry_after_ms = answers.retry_after_ms(response, self._now_ms)
+        finding.retry_after_ms = answers.retry_after_ms(refusal_behind(response), self._now_ms)
         finding.shown = is_requisite(lease) and answers.may_keep(self._told(response))
         if finding.result == "redirect":
             self._follow_redirect(response, lease, finding)

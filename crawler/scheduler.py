@@ -16,7 +16,7 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
-from scrapy.http import Request, Response
+from scrapy.http import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import deferred_from_coro
@@ -26,7 +26,7 @@ from twisted.python.failure import Failure
 
 from crawler.addon import overruled
 from crawler.downloader import InPlaceError
-from crawler.fetch.handler import Capture, headers_of
+from crawler.fetch.handler import Capture
 from crawler.focus import no_items
 from crawler.harvest.polls import RECURRING
 from crawler.pages.answers import Clock, failure_finding, lease_of, redirect_wait_ms, result_of, retry_after_ms
@@ -165,7 +165,8 @@ class FrontierScheduler(BaseScheduler):
         score = max(0.0, min(1.0, 0.5 + request.priority / 100))
         not_before_ms = 0
         if parent is not None and "finding" not in request.meta:  # of a downloader middleware: it may follow a redirect
-            answer, frontier = _answer_of(request.meta.get("capture")), self._worker.stores.frontier
+            capture, frontier = request.meta.get("capture"), self._worker.stores.frontier
+            answer = capture.head() if capture is not None else None
             if answer is not None and 300 <= answer.status < 400:
                 wait_ms = redirect_wait_ms(answer, frontier.date_ms)
                 not_before_ms = frontier.now_ms() + wait_ms if wait_ms else 0
@@ -333,19 +334,12 @@ def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *
 def _as_answered(judged: Finding, capture: Capture | None, now_ms: Clock) -> Finding:
     """What `judged` is by the answer that came: whatever a middleware makes of it, be that a request or an error, a
     host that is busy or away rests."""
-    if (answer := _answer_of(capture)) is None:
+    if capture is None or (answer := capture.head()) is None:
         return judged
     if row(result := result_of(answer)).retries:
         judged.result = result
     judged.retry_after_ms = retry_after_ms(answer, now_ms)
     return judged
-
-
-def _answer_of(capture: Capture | None) -> Response | None:
-    """The head of the answer that came, whatever a middleware has made of it; None: none came."""
-    if capture is None or capture.answer is None:
-        return None
-    return Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
 
 
 async def _followed_by(output: Any, crawl: Callable[[Request], None], end: Callable[[], None]) -> AsyncIterator[Any]:

@@ -88,6 +88,10 @@ class Capture:
     ended: float = 0.0
     """``time.monotonic()`` at the end of the answer, or of the failed attempt."""
 
+    def head(self) -> Response | None:
+        """Of the answer that came, whatever a middleware has made of it; None: none came."""
+        return None if self.answer is None else Response(self.url, self.answer.status, headers_of(self.answer.headers))
+
 
 class FetchHandler(BaseDownloadHandler):
     """See the module."""
@@ -248,6 +252,15 @@ def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
     for name, value in pairs:
         together.setdefault(name.title(), []).append(value)
     return Headers(together)
+
+
+def refusal_behind(response: Response) -> Response:
+    """The head of the answer that came where that refuses, as a 503 does, and a middleware gives another in its place;
+    else `response` itself."""
+    capture: Capture | None = response.meta.get("capture")
+    if capture is None or capture.answer is None or not response.status != capture.answer.status >= 400:
+        return response
+    return capture.head() or response
 
 
 def tls_context(settings: BaseSettings) -> ssl.SSLContext:

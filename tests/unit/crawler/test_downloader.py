@@ -37,6 +37,7 @@ class Net:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.sent: list[Request] = []
+        self.slots: list[object] = []
         self.result: Any = Response(URL)
         self.error: DnsError | None = None  # in place of it, and what a middleware gives `instead` of that
         self.instead: Request | None = None
@@ -60,6 +61,7 @@ class Net:
         if self.error is not None:
             raise self.error
         self.sent.append(request)
+        self.slots.append(request.meta.get("download_slot"))
         request.meta["capture"] = "what was answered"
         return self.result
 
@@ -151,6 +153,19 @@ def test_whatever_a_middleware_makes_of_a_request_its_own_errback_ends_its_own_l
     net.fetch(request)
     assert request.errback is errback
     assert request.meta == {**ours, "capture": "what was answered"}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_is_ours_in_its_meta_is_what_the_scheduler_gave_it(when: str, net: Net) -> None:
+    """In a slot of another name it waited for a delay that has no effect; without its detours no redirect was followed,
+    and the page fetched again as one of which nothing had come."""
+    request = granted()
+    request.meta.update(download_slot="frontier", detours=0)
+    before = dict(request.meta)
+    setattr(net, when, lambda one: one.meta.update(download_slot="proxy", detours=None, capture="another's", own=2))
+    net.fetch(request)
+    assert net.slots == ["frontier"]
+    assert request.meta == {**before, "capture": "what was answered", "own": 2}
 
 
 def test_without_an_answer_of_its_own_it_has_no_other_pages(net: Net) -> None:

@@ -33,6 +33,15 @@ def followed(tables: str, source: str, location: str, head: str = HEAD, **header
 def answered(
     tables: str, source: str, location: str, head: str = HEAD, kind: Kind = Kind.PAGE, **headers: str
 ) -> Finding:
+    focus, request = focus_and_request(tables, source, head, kind)
+    response = Response(request.url, 301, headers={"Location": location, **headers}, request=request)
+    focus.process_spider_input(response)
+    finding = cast("Finding", response.meta["finding"])
+    assert finding.result == ("robots_redirect" if kind is Kind.ROBOTS else "redirect")
+    return finding
+
+
+def focus_and_request(tables: str, source: str, head: str, kind: Kind) -> tuple[FocusMiddleware, Request]:
     settings = Settings()
     Ulwembu().update_settings(settings)
     frontier = SimpleNamespace(now_ms=lambda: 5000, date_ms=lambda: 5000)
@@ -40,12 +49,7 @@ def answered(
     focus = FocusMiddleware(cast("Any", SimpleNamespace(settings=settings)), cast("Any", worker))
     url = "https://a.example/?p=7"
     lease = Lease("t", url, kind, "https://a.example", "", 0, 0, source=source, memo=b"memo", depth=1)
-    request = Request(url, meta={"lease": lease, "detours": 0})
-    response = Response(url, 301, headers={"Location": location, **headers}, request=request)
-    focus.process_spider_input(response)
-    finding = cast("Finding", response.meta["finding"])
-    assert finding.result == ("robots_redirect" if kind is Kind.ROBOTS else "redirect")
-    return finding
+    return focus, Request(url, meta={"lease": lease, "detours": 0})
 
 
 @pytest.mark.parametrize("tables", [FEED, FEED + SITE])
@@ -89,6 +93,22 @@ def test_where_a_robots_txt_has_moved_to_is_waited_for() -> None:
     assert answered(SITE, "", FAR, kind=Kind.ROBOTS, **dated).retry_after_ms == 60_000
     assert answered(SITE, "", FAR, kind=Kind.ROBOTS).retry_after_ms is None
     assert answered(SITE, "https://a.example/", NEAR, **told).retry_after_ms is None
+
+
+@pytest.mark.parametrize(
+    ("came", "given", "wait_ms"),
+    [(503, 404, 60_000), (429, 304, 60_000), (503, 503, 7_000), (200, 503, 7_000), (None, 503, 7_000)],
+)
+def test_a_host_rests_for_as_long_as_it_says_whatever_a_middleware_gives_in_place_of_its_answer(
+    came: int | None, given: int, wait_ms: int
+) -> None:
+    """As Scrapy's cache does (`HTTPCACHE_POLICY`): of an older answer the Retry-After was none."""
+    focus, request = focus_and_request(SITE, "https://a.example/", HEAD, Kind.PAGE)
+    request.meta["capture"] = capture = Capture(request.url, "192.0.2.1", datetime.now(UTC), b"")
+    capture.answer = Answer(status=came, headers=[(b"Retry-After", b"60")]) if came else None
+    response = Response(request.url, given, headers={"Retry-After": "7"}, request=request)
+    focus.process_spider_input(response)
+    assert response.meta["finding"].retry_after_ms == wait_ms
 
 
 @pytest.mark.parametrize("wait", [b"60", formatdate(65, usegmt=True).encode()])
