@@ -63,7 +63,7 @@ class FrontierDownloader(Downloader):
         lease, grant = lease_of(request), request.meta.get("grant")
         if lease is None or not isinstance(grant, HeldLease) or grant.spent:
             raise refused(request, "no delay and no robots.txt would hold for it")
-        grant.spent, grant.error = True, None
+        grant.spent = True
         ours = {name: value for name, value in request.meta.items() if name in OF_ONE_FETCH}
         self._meta[request] = {**ours, "capture": None}
         errback = request.errback  # before a middleware has it
@@ -89,8 +89,9 @@ class FrontierDownloader(Downloader):
         ours = self._meta.pop(request)
         request.meta.update(ours)
         request.errback = errback
+        error, ours["grant"].error = ours["grant"].error, None
         if isinstance(result, Request):
-            raise InPlaceError(result) from ours["grant"].error
+            raise InPlaceError(result) from error
         if isinstance(result, Response) and result.request not in (None, request):
             return result.replace(request=request)
         return result

@@ -130,7 +130,10 @@ class FrontierScheduler(BaseScheduler):
         lease, capture = request.meta["lease"], request.meta.get("capture")
         again = _are_same(request.url, made.url)  # of a feed perhaps an older page
         if again and capture is None and self._is_remade(request, made):
-            self._remade.append(_of_page(request, made))
+            made = _of_page(request, made)
+            if request.callback is no_items:  # nor does it come to a spider, or from Scrapy's cache, when made anew
+                made = made.replace(callback=no_items, meta={**request.meta, **made.meta})
+            self._remade.append(made)
             return None
         judged = _finding_of_replaced(lease, capture, self._worker.stores.frontier.date_ms, again=again)
         if again:

@@ -116,9 +116,11 @@ def test_a_request_in_place_of_an_answer_is_a_failure_of_the_page_that_scrapy_do
 
 def test_one_in_place_of_an_error_tells_which(net: Net) -> None:
     net.error, net.instead = DnsError("x"), Request(URL)
-    failure = net.fetch(granted())
+    request = granted()
+    failure = net.fetch(request)
     assert failure.value.request is net.instead
     assert failure.value.__cause__ is net.error
+    assert request.meta["grant"].error is None, "one that is made of it may have an answer"
 
 
 @pytest.mark.parametrize("does", [dict.clear, lambda meta: meta.update(granted().meta), lambda meta: meta.pop("grant")])

@@ -266,6 +266,19 @@ def test_so_does_one_that_has_no_more_of_it_than_its_callback_and_errback() -> N
     assert again.meta == {**request.meta, "own": 1, "download_timeout": 3}
 
 
+@pytest.mark.parametrize(("kind", "is_ours"), [(Kind.ROBOTS, True), (Kind.PAGE, False)])
+def test_and_robots_txt_that_is_made_anew_comes_to_no_spider_nor_from_scrapys_cache(kind: Kind, is_ours: bool) -> None:
+    scheduler, _ = scheduling(leased(kind), spider=Own())
+    request = scheduler.next_request()
+    assert request is not None
+    put_in_place(scheduler, request, Request(URL, errback=request.errback, headers={"X-Own": "1"}, meta={"own": 1}))
+    again = scheduler.next_request()
+    assert again is not None
+    assert (again.callback is no_items, again.meta.get("dont_cache", False)) == (is_ours, is_ours)
+    assert again.meta == {**request.meta, "own": 1}
+    assert again.headers[b"X-Own"] == b"1"
+
+
 def test_so_does_that_of_an_older_page_of_a_feed() -> None:
     scheduler, worker = scheduling(leased(Kind.FEED))
     worker.stores.polls.request.return_value = PollRequest("http://a.example/older", {})
