@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 
 from archive import RevisitTarget
 from crawler.addon import Ulwembu
+from crawler.fetch.handler import Capture
 from crawler.focus import FocusMiddleware
 from crawler.harvest.polls import Polls
 from crawler.harvest.revisits import archived_at, started_us
@@ -62,7 +63,7 @@ def read(
     lease = Lease("t", url, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=memo, depth=depth)
     links = '<a href="/next">o</a><a href="https://b.example/next">p</a>'
     body = f'<html lang="zu"><title>Izindaba</title><p>{text}</p>{links}</html>'
-    capture = SimpleNamespace(started=datetime(2026, 11, 21, 4, 0, 0, 7, tzinfo=UTC))
+    capture = Capture(url, "192.0.2.1", datetime(2026, 11, 21, 4, 0, 0, 7, tzinfo=UTC), b"")
     request = Request(url, meta={"lease": lease, "capture": capture})
     response = HtmlResponse(url, body=body.encode(), request=request, headers={"Content-Type": "text/html"})
     middleware.process_spider_input(response)
