@@ -47,8 +47,8 @@ Ask = Callable[[str], Awaitable[Response]]
 
 
 class RefusedError(FetchError):
-    """Nothing was sent, for what is known of the host: `outcome` is resting, crawl_delay_too_long, robots_unreachable
-    or robots_denied."""
+    """Nothing was sent, for what is known of the host: `outcome` is resting, crawl_delay_too_long, robots_unreachable,
+    robots_denied or what befell the request for its robots.txt."""
 
     def __init__(self, outcome: str, why: str) -> None:
         super().__init__(why)
@@ -98,13 +98,14 @@ class _Host(Place):
 @dataclass(slots=True)
 class RobotsTxt:
     """A robots.txt as it was read under one name, to be asked for again from `again` on. `answer`: the last one, None
-    without; `unread`: why there are no rules in it, so that nothing may be asked for."""
+    without; `unread`: the outcome, and why there are no rules in it, so that nothing may be asked for. Neither the
+    request nor the error itself is kept, which hold all that was at work when they came about."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     again: float = -math.inf
     answer: Response | None = None
     rules: Rules | None = None
-    unread: FetchError | None = None
+    unread: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ class Politeness:
             why = f"Crawl-delay {host.crawl_delay_s:g} s is above FRONTIER_MAX_CRAWL_DELAY_S={most:g}"
             raise RefusedError("crawl_delay_too_long", why)
         if robots.unread is not None:
-            raise robots.unread.with_traceback(None)  # else it would grow with each request
+            raise RefusedError(*robots.unread)
         if robots.rules is None or not robots.rules.allowed(url):
             raise RefusedError("robots_denied", "robots.txt forbids it")
 
@@ -209,13 +210,13 @@ class Politeness:
                 answer = await ask(asked := url)
                 if not (url := next_hop(answer)):
                     break
-            robots.answer = answer
+            robots.answer = answer.replace(request=None)
             record = answers.record_of(answer, DAY)
             if record is None or record.kind == "disallow":
                 why = f"{home}/robots.txt cannot be had or read (status {answer.status})"
                 raise RefusedError("robots_unreachable", why)
         except FetchError as error:  # what cannot be had takes back no delay
-            robots.unread = error
+            robots.unread = error.outcome, str(error) or type(error).__name__
         else:
             robots.rules = Rules.of(record, self._agent)
             for name in {home, authority(asked)} if asked == f"{authority(asked)}/robots.txt" else {home}:

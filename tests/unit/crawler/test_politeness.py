@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
+import gc
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
+from weakref import WeakSet
 
 import pytest
-from scrapy.http import Response
+from scrapy.http import Request, Response
 
 from crawler.console import politeness
 from crawler.console.opted_out import OptedOut
@@ -66,13 +67,6 @@ def run(work: Coroutine[Any, Any, None]) -> str:
     except FetchError as error:
         return error.outcome
     return ""
-
-
-async def depth(work: Coroutine[Any, Any, None]) -> int:
-    """Of the traceback with which it is refused."""
-    with pytest.raises(FetchError) as raised:
-        await work
-    return len(traceback.extract_tb(raised.value.__traceback__))
 
 
 async def request(polite: Politeness, url: str, response: Response | None = None, address: str = "") -> None:
@@ -177,11 +171,25 @@ def test_what_cannot_be_had_forbids_for_a_day_or_until_a_person_asks_again(
         polite = Politeness(given(), Known(), paced=paced)
         assert [run(polite.allow(f"{HOME}/{number}", web.ask)) for number in range(2)] == [said] * 2
         assert len(web.asked) == times
-        depths = {asyncio.run(depth(polite.allow(f"{HOME}/1", web.ask))) for _ in range(3)}
-        assert len(depths) == 1, "what is kept for a day does not grow with each request"
         web.answers.clear()
         clock.now += 86_401
         assert not run(polite.allow(f"{HOME}/2", web.ask))
+
+
+def test_what_is_kept_of_many_hosts_holds_no_request() -> None:
+    """Nor an error, in whose traceback there is one."""
+    asked: WeakSet[Request] = WeakSet()
+
+    async def ask(url: str) -> Response:
+        asked.add(request := Request(url))
+        if url.startswith(OTHER):
+            raise FetchError("cut off")
+        return Response(url, request=request)
+
+    polite = Politeness(given(), Known())
+    assert [run(polite.allow(f"{home}/1", ask)) for home in (HOME, OTHER)] == ["", "cut"]
+    gc.collect()
+    assert not asked
 
 
 def test_a_crawl_delay_that_is_too_long_is_a_reason_for_who_keeps_one() -> None:
