@@ -53,7 +53,10 @@ class RobotsByHand:
     async def _ask(self, url: str) -> Response:
         assert self._crawler.engine is not None
         request = Request(url, meta={"robots": True, "dont_cache": True}, dont_filter=True)
-        return await self._crawler.engine.download_async(request)
+        try:
+            return await self._crawler.engine.download_async(request)
+        except IgnoreRequest as refused:  # where it has moved to has opted out, or it unpacks to more than is read
+            raise RefusedError("robots_unreachable", str(refused)) from None
 
     @staticmethod
     def _refuse(request: Request, why: str) -> NoReturn:

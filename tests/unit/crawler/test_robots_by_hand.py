@@ -20,6 +20,7 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.commands.fetch import Command
 from crawler.console import by_hand, politeness
+from crawler.console.politeness import Known
 from crawler.console.robots_by_hand import RobotsByHand
 from crawler.fetch.errors import ConnectError, DnsError
 from frontier.clock_line import uptime_s
@@ -29,7 +30,11 @@ PAGE, RULES = "http://a.example/private/1", "http://a.example/robots.txt"
 Answer = tuple[int, bytes] | Response | Exception
 
 
-def guard(answers: dict[str, Answer], asked: list[str]) -> RobotsByHand:
+class Paced(RobotsByHand):
+    """As of `scrapy check`."""
+
+
+def guard(answers: dict[str, Answer], asked: list[str], kind: type[RobotsByHand] = RobotsByHand) -> RobotsByHand:
     """One whose engine gives these answers; the second part of a redirect is its Location."""
     settings = Settings()
     Ulwembu().update_settings(settings)
@@ -47,7 +52,7 @@ def guard(answers: dict[str, Answer], asked: list[str]) -> RobotsByHand:
         return Response(request.url, answer[0], headers=headers, body=answer[1])
 
     crawler: Any = SimpleNamespace(settings=settings, engine=SimpleNamespace(download_async=download_async))
-    made = RobotsByHand.from_crawler(cast("Crawler", crawler))
+    made = kind.from_crawler(cast("Crawler", crawler))
     return made
 
 
@@ -141,6 +146,19 @@ def test_after_a_failure_nothing_is_sent_and_they_are_asked_for_again(
     answers[RULES] = (200, b"")
     assert may(made, PAGE)
     assert asked == [RULES] * 3
+
+
+def test_where_a_pace_is_kept_what_is_ignored_of_a_robots_txt_that_was_asked_for_is_not_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that has moved to what has opted out, or that unpacks to too much."""
+    monkeypatch.setattr(Paced, "known", Known())
+    asked: list[str] = []
+    there = "https://b.example/r.txt"
+    made = guard({RULES: (301, there.encode()), there: IgnoreRequest("opted out: b.example")}, asked, Paced)
+    assert [may(made, url) for url in (PAGE, "http://a.example/")] == [False] * 2
+    assert asked == [RULES, there]
+    assert caplog.messages == [f"Not fetched, opted out: b.example: {url}" for url in (PAGE, "http://a.example/")]
 
 
 def test_what_gets_no_answer_is_a_line_and_what_is_a_fault_stays_one(caplog: pytest.LogCaptureFixture) -> None:
