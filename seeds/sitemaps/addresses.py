@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 from seeds.markup.encodings import narrowed
 
-__all__ = ["in_robots", "join", "named_day", "well_known"]
+__all__ = ["NO_DAY", "in_robots", "join", "named_day", "well_known"]
 
 _MAX_LOC = 4096
 _MOST_READ = 500 * 1024
@@ -20,7 +20,7 @@ _SITEMAP = re.compile(rb"[ \t]*site-?maps?(?:[ \t]*:|[ \t])[ \t]*([^\s#]+)", re.
 _DAY = re.compile(
     r"(?<!\d)((?:19|20)\d\d)(?:\D{0,7}(1[0-2]|0?[1-9])(?:\D{0,5}(3[01]|[12]\d|0?[1-9]))?)?(?!\d)", re.ASCII
 )
-_NO_DAY = (9999,)
+NO_DAY = (9999,)
 """Of what is not of a day of its own, as the news are, and sections."""
 
 
@@ -39,7 +39,7 @@ def named_day(url: str) -> tuple[int, ...]:
     """Year, month and day that the address of a sitemap names, 0 for what it leaves open; the latest of several, and
     later than all of them where there is none."""
     path = url.partition("//")[2].partition("/")[2]
-    return max((tuple(int(part or 0) for part in day) for day in _DAY.findall(path)), default=_NO_DAY)
+    return max((tuple(int(part or 0) for part in day) for day in _DAY.findall(path)), default=NO_DAY)
 
 
 def well_known(url: str) -> list[str]:

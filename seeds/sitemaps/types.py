@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from seeds.errors import SeedsError
-from seeds.sitemaps.addresses import named_day
+from seeds.sitemaps.addresses import NO_DAY, named_day
 
 __all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError"]
 
@@ -68,10 +68,12 @@ class Sitemap:
     def newest_first(self) -> list[str]:
         """The addresses by the day of their lastmod, and where that is the same, or none is said, by the one that they
         name themselves (:func:`seeds.sitemaps.addresses.named_day`): papers have a sitemap for each day, and often say
-        no lastmod, or the present day, of all."""
-        return [entry.loc for entry in sorted(self.entries, key=_age, reverse=True)]
+        no lastmod, or the present day, of all. What says neither, as the news may, can have changed with the latest."""
+        latest_ms = max((entry.lastmod_ms or 0 for entry in self.entries), default=0)
 
+        def age(entry: SitemapEntry) -> tuple[int, tuple[int, ...], int]:
+            lastmod_ms, day = entry.lastmod_ms or 0, named_day(entry.loc)
+            may_be_latest = not lastmod_ms and day == NO_DAY
+            return (latest_ms if may_be_latest else lastmod_ms) // _DAY_MS, day, lastmod_ms
 
-def _age(entry: SitemapEntry) -> tuple[int, tuple[int, ...], int]:
-    lastmod_ms = entry.lastmod_ms or 0
-    return lastmod_ms // _DAY_MS, named_day(entry.loc), lastmod_ms
+        return [entry.loc for entry in sorted(self.entries, key=age, reverse=True)]

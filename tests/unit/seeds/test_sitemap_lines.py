@@ -72,3 +72,12 @@ def test_the_lastmod_comes_before_what_an_address_names_and_else_the_order_of_th
         "2024-01",
         "2024-02",
     ]
+
+
+def test_of_an_index_what_says_neither_lastmod_nor_day_may_be_as_new_as_the_newest() -> None:
+    """The news came last where the sitemaps of days have a lastmod, and no further than the first 1,000 are taken."""
+    home = "https://example.org/"
+    days = [(f"{home}2026-10.xml", "2026-11-01"), (f"{home}2026-11.xml", "2026-11-20")]
+    assert newest_first(*days, (f"{home}news.xml", "")) == ["news.xml", "2026-11.xml", "2026-10.xml"]
+    archive = [(f"{home}archive-a.xml", ""), (f"{home}archive-b.xml", "")]
+    assert newest_first(*archive, (f"{home}news.xml", "2026-11-20"))[0] == "news.xml"
