@@ -196,9 +196,8 @@ def _skip(source: Source, length: int) -> None:
     """Hold there, and go past so many bytes. EOFError: there are fewer. Units may lie within them where no other one
     stands behind: the length may be damaged."""
     source.hold()
-    if length > _SKIP_PIECE and source.ends_before(
-        source.position + length
-    ):  # farther than one can be rewound, perhaps
+    # A long way past the end may be farther than a source can be rewound.
+    if length > _SKIP_PIECE and source.ends_before(source.position + length):
         raise EOFError(_CUT)
     while length > 0:
         taken = len(source.take(min(length, _SKIP_PIECE)))
